@@ -24,7 +24,7 @@ import (
 )
 
 // Subject describes an operator and its check. Paths are relative to the directory of the test's package. If CRDs,
-// Samples or Install is not set, the module is searched for these files, as by "threelaws check".
+// Samples or Install is not set, Test searches the module for these files, like "threelaws check".
 type Subject struct {
 	// Run is the operator. It serves until ctx is done. If it returns earlier, its process exits.
 	Run func(ctx context.Context, p *Process) error
@@ -38,8 +38,8 @@ type Subject struct {
 	Skip   map[string]string // cases and laws to leave out, by name; each value is the reason, which is printed
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
-	// Settled is called, in the process of the test, whenever a cluster has settled: at most periodic work is left.
-	// Calls are not concurrent. If Settled returns an error, the case fails. It may read the cluster with the clients
+	// Settled is called in the process of the test whenever a cluster has settled. Periodic work may still go on. Calls
+	// are not concurrent. If Settled returns an error, the case fails. Settled may read the cluster with the clients
 	// that Run uses. Writes and watches are refused with 403.
 	Settled func(p *Process) error
 
@@ -76,8 +76,8 @@ var (
 func Connect(to func(run func(context.Context))) { host = to }
 
 // Test checks an operator against the laws. Each case and each law is a subtest of t. A violation fails the subtests of
-// its case and its law. Its timeline is printed, and written below testdata/threelaws in the package. The next test
-// first replays this file. If no case exercised a law, the law's subtest is skipped.
+// its case and its law. Test prints the violation's timeline, and writes it below testdata/threelaws in the package.
+// The next run of Test first replays this file. If no case exercised a law, the law's subtest is skipped.
 //
 // If there is no command threelaws, or if the platform is unsupported, Test skips t, or fails t if $CI is set. Call
 // Test only once in a test function. Parallel tests wait for each other.
@@ -211,7 +211,7 @@ func folder(t *testing.T, files fs.FS) ([]string, error) {
 		return nil, nil
 	}
 	if v := reflect.ValueOf(files); v.Type() == reflect.TypeOf(os.DirFS(".")) {
-		return []string{v.String()}, nil // not a copy, because kept failures contain this path
+		return []string{v.String()}, nil // no copy is made, because kept failures contain this path
 	}
 	dir := t.TempDir()
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {

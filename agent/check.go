@@ -134,7 +134,7 @@ func (l *line) tell(t *testing.T) {
 	}
 }
 
-// flags returns the variable GOFLAGS for the command's build, with this test's build tags. Without tags it returns nil.
+// flags returns GOFLAGS with this test's build tags, for the build by threelaws. Without tags it returns nil.
 func flags() []string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -27,7 +27,7 @@ type app struct {
 	shelf
 
 	name     string // the program's name in usage and messages
-	version  string // "" means the version in the build information
+	version  string // the program's version; "" means the version in the build information
 	annotate bool   // print annotations for GitHub
 	registry *scenarios.Registry
 
@@ -163,7 +163,7 @@ func columns(f *os.File, env string) int {
 
 // progressLine is a line of the terminal that each progress message overwrites. Without a terminal, nothing is printed.
 type progressLine struct {
-	to   io.Writer // nil if there is no terminal
+	to   io.Writer // the terminal; nil if there is none
 	wide int       // the maximal length of the line in characters
 	used bool
 }

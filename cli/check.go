@@ -69,7 +69,7 @@ type checking struct {
 	twice   int      // one in this many runs is executed twice
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool
-	idle    map[string]string // for each reason why the operator did nothing: the first sample with this reason
+	idle    map[string]string // reason why the operator did nothing -> the first sample with this reason
 	fresh   func()            // makes each later start of the operator use a new process; nil if no process is reused
 
 	report checkReport

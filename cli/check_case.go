@@ -99,7 +99,7 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	} else if j.Skipped == "" && ctx.Err() == nil {
 		began := time.Now()
 		before := s.tried
-		if c.divided() { // all shards must explore the same worlds, whatever earlier runs and cases found
+		if c.divided() { // all shards must explore the same worlds, so results of earlier runs have no influence
 			before = nil
 		}
 		world := one.World(before)
@@ -133,12 +133,12 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 	return c.add(c.app, c.caseChecked(s, &j))
 }
 
-// stillFails replays the failure files of a case. It returns those that still happen and are not accepted.
+// stillFails replays the failure files of a case. It returns the failures that still happen and are not accepted.
 func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case) *scenarios.Exploration {
 	var x *scenarios.Exploration
 	for _, path := range kept.Files(s.home(j.Name)) {
 		if c.Test != "" && world.Settled == nil && judgedByTest(path) {
-			continue // it is a failure of another test in the package
+			continue // the failure was kept by another test in the package
 		}
 		r := kept.Replay(world.Registry(), path)
 		for _, e := range r.Errors {
@@ -150,7 +150,7 @@ func (c *checking) stillFails(s *sampleTried, j *caseJSON, world *casefile.Case)
 		b := r.Page.Violation
 		f := &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier, and still happens", Page: r.Page}
 		if acceptedAs(c.Accept, j.Name, f) != nil {
-			continue // the exploration reports the accepted failure if it finds it again
+			continue // if the accepted failure happens again, the exploration reports it
 		}
 		if x == nil {
 			x = &scenarios.Exploration{Stopped: "a kept failure still happens"}
@@ -239,7 +239,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
 	for _, f := range x.Failures {
 		path, err := kept.Replace(raw[f.Law], home, f)
-		if err != nil { // even without its file, the violation is printed
+		if err != nil { // the violation is printed even if the file cannot be written
 			j.Errors = append(j.Errors, fmt.Sprintf("%s: cannot keep the failure: %v", j.Name, err))
 		}
 		c.tell(s, j, f, path)
@@ -282,9 +282,9 @@ func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
 	}
 }
 
-// A run may have three times the steps of the default run, and mostSteps more. A longer run counts as not settling. A
-// polling program needs thousands of steps, because it settles only after an hour. A program that did not settle
-// without faults gets only mostUnsettled more, because each step of a program is slow.
+// A run may have mostSteps steps, plus three times the steps of the default schedule. A longer run counts as not
+// settling. A polling program needs thousands of steps, because it settles only after an hour. A program that did not
+// settle without faults gets mostUnsettled instead of mostSteps, because each step of a program is slow.
 const (
 	mostSteps     = 30_000
 	mostUnsettled = 5_000
@@ -293,7 +293,8 @@ const (
 // Minimizing a violation may take an eighth of the remaining time. With --schedules, it may take an eighth of --time.
 const minimizing = 8
 
-// When the time of a case has passed, the running schedule may continue for --time, or 10 seconds if that is longer.
+// leastForOne is the shortest time for which a running schedule may continue when its case is out of time. If --time is
+// longer, the schedule may continue for --time.
 const leastForOne = 10 * time.Second
 
 const mostDrawn = 100_000
@@ -399,7 +400,7 @@ func (j *caseJSON) line() string {
 	return fmt.Sprintf("  %-22s %s", j.Name, what)
 }
 
-// replayKept replays the failure file that --replay names, if it belongs to this sample.
+// replayKept replays the failure file in --replay, if the file belongs to this sample.
 func (c *checking) replayKept(s *sampleTried) error {
 	for i := range s.plan.Cases {
 		one := &s.plan.Cases[i]

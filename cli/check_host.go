@@ -88,7 +88,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	}
 	op.Close = func() {
 		b.Close()
-		_ = os.RemoveAll(filepath.Dir(b.Path)) // after an error, only a temporary directory is left
+		_ = os.RemoveAll(filepath.Dir(b.Path)) // if this fails, a temporary directory stays
 	}
 	return op, nil
 }
@@ -230,7 +230,7 @@ func certify(op *operator, b *agent.Binary) {
 		return
 	}
 	op.eachClientConfig(func(config map[string]any) {
-		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // some manifests have this
+		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // "Cg==" is a placeholder
 			config["caBundle"] = base64.StdEncoding.EncodeToString([]byte(agent.Authority))
 		}
 	})

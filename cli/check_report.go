@@ -40,7 +40,7 @@ func (c *checking) judge(s *sampleTried) error {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
 		var reasons []string
-		laws := map[string][]string{} // the names of laws in state st; the key is the reason for the state
+		laws := map[string][]string{} // reason -> names of the laws that are in state st for this reason
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st {
@@ -249,7 +249,7 @@ type checkLine struct {
 	Name     string `json:"name,omitempty"`    // the name of a case, of a law, or of a sample that was not explored
 	Failed   string `json:"failed,omitempty"`  // the pages of violations, or another error
 	Skipped  string `json:"skipped,omitempty"` // why there is no result
-	Told     string `json:"told,omitempty"`    // for a case, what was explored; for a law, how often it was evaluated
+	Told     string `json:"told,omitempty"`    // what was explored in a case, or how often a law was evaluated
 }
 
 func (c *checking) line(l checkLine) {

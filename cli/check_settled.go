@@ -78,7 +78,7 @@ func readable(user host.Client, dir string) (socket string, stop func(), err err
 		}
 		api.ServeHTTP(w, r)
 	})}
-	go func() { _ = serving.Serve(l) }() // stop ends Serve with an error
+	go func() { _ = serving.Serve(l) }() // stop makes Serve return an error
 	return socket, func() {
 		serving.Close()
 		api.Close()

@@ -47,7 +47,8 @@ func completeFiles(s *shelf, most int) completing {
 	}
 }
 
-// If within is set, stage lists the library's files in families. Otherwise it lists the families and all other files.
+// stage returns words for the shell's completion. If within is set, it returns the library files in a directory, such
+// as "job/adoption". Otherwise it returns the directories, such as "job/", and all other files.
 func (s *shelf) stage(within bool) []string {
 	var words []string
 	for _, w := range s.words() {
@@ -82,7 +83,7 @@ func completeDirs(*cobra.Command, []string, string) ([]string, cobra.ShellCompDi
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// beginning puts the prefix before in front of each word, and returns the results that begin with begun.
+// beginning adds the prefix before to each word, and returns the results that begin with begun.
 func beginning(words []string, before, begun string) []string {
 	var fit []string
 	for _, w := range words {

@@ -12,7 +12,7 @@ import (
 )
 
 // exploration is the JSON output of explore: the result, and the settings of the command line. Complete and Failures
-// replace the fields of the result with the same names.
+// replace the result's fields Complete and Failures.
 type exploration struct {
 	*scenarios.Exploration
 	File        string        `json:"file"`

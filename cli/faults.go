@@ -143,7 +143,7 @@ func (o *serving) ask(h *httpapi.Handler) error {
 	return nil
 }
 
-// linesOf returns the lines of a text that are neither empty nor comments, and the line number of each.
+// linesOf returns the lines of a text and their line numbers. It leaves out empty lines and comments.
 func linesOf(text string) (lines []string, at []int) {
 	n := 0
 	for line := range strings.Lines(text) {

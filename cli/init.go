@@ -221,7 +221,7 @@ func (c *initializing) text(op *operator) string {
 		}
 		text, err := yaml.Marshal(map[string]any{s.name: s.value})
 		if err != nil {
-			panic(err) // strings and lists of strings can be encoded
+			panic(err) // strings and lists of strings always have a YAML form
 		}
 		b.WriteString("\n# " + s.about + "\n")
 		for line := range strings.Lines(string(text)) {

@@ -235,7 +235,7 @@ func (s *shelf) logged(name string) bool {
 	} else {
 		f, err := os.Open(name)
 		if err != nil {
-			return false // the name of a library scenario, or a missing file, which is reported when it is read
+			return false // a library scenario, or a missing file, for which the reader returns an error
 		}
 		defer f.Close()
 		in = bufio.NewReader(io.LimitReader(f, 1<<12))

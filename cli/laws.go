@@ -31,8 +31,8 @@ var categories = map[clause.Category]string{
 	clause.Data: "data",
 }
 
-// categoryOf returns the category of a law's clause. An invariant has no clause; its category depends on whether it is
-// evaluated in settled worlds or at each step.
+// categoryOf returns the category of a law's clause. An invariant has no clause. If it is evaluated in settled worlds,
+// it counts as liveness, otherwise as safety.
 func categoryOf(l *law.Law) string {
 	c := clause.ByID(l.ID)
 	switch {
@@ -134,10 +134,10 @@ func (l *lawJSON) text(width int) string {
 	return head + "  (" + l.Kind + ", " + l.Profile + ")\n" + t.String()
 }
 
-// pins contains, for each clause, the scenario files whose comments name it.
+// pins maps each clause to the scenario files whose comments contain it.
 type pins map[string][]string
 
-// pins finds the clauses that scenario files below a directory name. It skips unreadable files, which run reports.
+// pins finds the clauses that occur in scenario files below a directory. It skips unreadable files, which run reports.
 func (s *shelf) pins(dir string) (pins, error) {
 	p := pins{}
 	files, err := s.all(dir)

@@ -38,12 +38,12 @@ import (
 
 // Command is a command line with its controllers, scenarios and streams.
 type Command struct {
-	// Registry contains the controllers that files may name. Unless Bare is set, Run adds the controllers and aliases
-	// of this module, and fills fields that are not set ([builtin.Complete]).
+	// Registry contains the controllers that files may use. Unless Bare is set, Run adds the controllers and aliases of
+	// this module, and fills fields that are not set ([builtin.Complete]).
 	Registry *scenarios.Registry
 	Bare     bool
 
-	// Library contains the program's scenarios: *.txtar files in a directory for each family, or nil. See
+	// Library contains the program's scenarios: *.txtar files in a directory for each family. It may be nil. See
 	// [scenarios.Library].
 	Library fs.FS
 
@@ -155,7 +155,7 @@ func execute(ctx context.Context, a *app, args []string) (code int) {
 	return a.code
 }
 
-// misuse returns the mistake in a registered controller or invariant that a panic value reports, or nil.
+// misuse returns e as an error if it reports a mistake in a registered controller or invariant, otherwise nil.
 func misuse(e any) error {
 	switch e := e.(type) {
 	case law.Misuse:
@@ -189,8 +189,8 @@ func (a *app) complain(err error) {
 	a.code = worse(a.code, exitCode(err))
 }
 
-// rootCommand returns the tree of commands. If the user requests help for an unknown command, executing the tree sets
-// *unknown, because cobra then returns no error.
+// rootCommand returns the tree of commands. For "help" with an unknown command, cobra prints help and returns no error.
+// Then *unknown is set to the error.
 func rootCommand(a *app, unknown *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{

@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// memoryLimit limits the memory of the process to a number of MiB; 0 means no limit. It returns a function that a
-// search calls: if reachable memory reaches half of the limit, the result is the reason to stop, otherwise "". Below
-// this half, the garbage collector keeps the process within the limit. Without a limit, memoryLimit returns nil.
+// memoryLimit limits the memory of the process to a number of MiB. It returns a function that a search calls often. The
+// function returns a reason to stop if reachable memory reaches half of the limit, otherwise "". Below this half, the
+// garbage collector keeps the process within the limit. For 0 MiB (no limit), memoryLimit returns nil.
 func memoryLimit(mib int) func() string {
 	if mib <= 0 {
 		return nil
@@ -33,8 +33,8 @@ func memoryLimit(mib int) func() string {
 	}
 }
 
-// once returns a function that calls full until it returns a reason, and then repeats this reason. So a search reports
-// why it ended even if memory is free again. For nil, once returns nil.
+// once wraps full. The wrapper calls full until full returns a reason. After that it always returns the same reason. So
+// a search reports why it ended, even if memory is free again. If full is nil, once returns nil.
 func once(full func() string) func() string {
 	if full == nil {
 		return nil

@@ -14,7 +14,6 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// merged is the merged result of a world, as it is printed.
 type merged struct {
 	World      string            `json:"world"`
 	Hash       string            `json:"sha256"`
@@ -126,7 +125,8 @@ func (m *merged) head() string {
 	return fmt.Sprintf("%s: %s\n", m.World, strings.Join(parts, ", "))
 }
 
-// missing returns a line about the schedules that no shard has run, or "". For an exhaustive search it returns "".
+// missing returns a line about the schedules that no shard has run. It returns "" if none is missing, and for an
+// exhaustive search.
 func (m *merged) missing() string {
 	if len(m.Missing) == 0 {
 		return ""

@@ -21,15 +21,15 @@ import (
 type operator struct {
 	Name      string   // the name of the operator's processes
 	Dir       string   // the repository, or the package of the test, relative to the working directory
-	Builds    string   // what Host builds, in a few words
+	Builds    string   // what Host builds, such as "./cmd/manager"
 	Notes     []string // which settings were found, and in which files
-	Found     settings // Package, Install, Args, CRDs and Samples as found, relative to Dir
+	Found     settings // the settings that were found: Package, Install, Args, CRDs, Samples; relative to Dir
 	CRDs      []*check.File
 	Installed []*unstructured.Unstructured
 	Own       []*unstructured.Unstructured // the operator's workload and Pods, added only if the operator reads them
 	Samples   []*check.File                // each is explored separately
 
-	// Host builds the operator. It returns a function, called once for each sample, that makes the controller.
+	// Host builds the operator. The returned function makes a controller. It is called once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
 	Reuse func(world agent.World) (why string) // see agent.Binary.Reuse; nil means that no process is reused
 	Waits func() []string                      // what goroutines wait for after the world has settled; nil if unknown
@@ -105,7 +105,7 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs and returns the operator's own workload and Pods that err names as not found.
+// addOwn installs the operator's own workload and Pods if err says that they were not found. It returns these objects.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {

@@ -13,7 +13,7 @@ import (
 // output describes a JSON document that a command prints.
 type output struct {
 	command string
-	when    string // the condition under which it is printed; "" for always
+	when    string // the condition under which the document is printed; "" for always
 	lines   bool   // there is a document on each line
 	value   reflect.Type
 }

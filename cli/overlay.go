@@ -114,7 +114,7 @@ threelaws command. go vet does not support the overlay, so it does not run.`,
 	}
 }
 
-// hostsMain adds the flag --main to a command. The flag hosts a main package, which scenario files can name.
+// hostsMain adds the flag --main to a command. The flag hosts a main package as a controller for scenario files.
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",

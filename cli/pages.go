@@ -36,8 +36,8 @@ const extensionHTML = ".html"
 // beside returns the path of the page that is next to a failure's file.
 func beside(path string) string { return strings.TrimSuffix(path, extension) + extensionHTML }
 
-// pageOf returns the path for the page of a run. If there is a page next to the file, it is that page's path. Otherwise
-// it is a path in .threelaws.
+// pageOf returns the path for the page of a run: the page next to the file if it exists, otherwise a page in
+// .threelaws.
 func pageOf(file, law string) string {
 	if path := beside(file); onDisk(file) {
 		if _, err := os.Stat(path); err == nil {
@@ -73,7 +73,7 @@ func (a *app) leave(path string, p *render.Page, found func() *render.Page) {
 	p.HTML = path
 }
 
-// failuresDir is the default of --out. Its leading dot hides it from the command run, and its .gitignore from git.
+// failuresDir is the default of --out. The command run ignores it because of the dot, git because of its .gitignore.
 const failuresDir = ".threelaws"
 
 func makeOut(dir string) error {
@@ -100,8 +100,7 @@ func writeFailure(dir string, f *scenarios.File, failing *scenarios.Counterexamp
 
 func writeWhole(path string, text []byte) error { return replaceFile(path, text, 0o644) }
 
-// replaceFile replaces a file atomically. It follows a symbolic link, and writes to a device such as /dev/stdout
-// directly.
+// replaceFile replaces a file atomically, also through a symbolic link. It writes to devices such as /dev/stdout.
 func replaceFile(path string, text []byte, mode os.FileMode) error {
 	if old, err := os.Stat(path); err == nil {
 		if mode = old.Mode(); !mode.IsRegular() {

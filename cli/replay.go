@@ -80,8 +80,8 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds the right replay command to an error about an unknown controller, if the file is a kept failure. Its
-// path is then testdata/threelaws/DIR/FILE, where DIR begins with the name of a test, or is KIND-CASE.
+// elsewhere adds the right replay command to the error "unknown controller" if the file is a kept failure. The path of
+// a kept failure is testdata/threelaws/DIR/FILE. DIR is KIND-CASE, or begins with the name of a Go test.
 func (a *app) elsewhere(path string, err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
@@ -108,7 +108,7 @@ func (a *app) elsewhere(path string, err error) error {
 	return &known
 }
 
-// inspect finds the first failure that the file expects: in a step with a "!". A refused request is not a failure.
+// inspect finds the first failure in a step that the file marks with "!". A refused request is not a failure.
 func (r *replayed) inspect(run *scenarios.Run) {
 	failures := run.Failures()
 	i := slices.IndexFunc(failures, func(f scenarios.Failure) bool { return f.Expected() })
@@ -140,7 +140,7 @@ func (r *replayed) text(width int) string {
 	return fmt.Sprintf("%s; hash %s, twice\n", text, r.Hash)
 }
 
-// wording describes the failure. If no law is violated, r.Law is the name of a verb.
+// wording describes the failure. If an expectation of the file does not hold, r.Law is the expectation's verb.
 func (r *replayed) wording() string {
 	switch {
 	case r.ExitCode == scenarios.ExitNotSettled:

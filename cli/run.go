@@ -147,7 +147,7 @@ func runFiles(ctx context.Context, a *app, files []string, r *running) error {
 	return nil
 }
 
-// doubleShare is 16: one file in 16 is always run twice. A hash of its name decides.
+// One file in doubleShare files is always run twice. A hash of the file's name decides.
 const doubleShare = 16
 
 func doubled(path string) bool {

@@ -144,7 +144,7 @@ func (a *app) caseOf(t timed) ci.File {
 
 // pages writes the pages of runs, and an index of them.
 type pages struct {
-	dir string // "" if no pages are to be written
+	dir string // the directory for pages; "" for none
 
 	mu   sync.Mutex // guards rows and err, because files are run concurrently
 	rows map[string]page.Row
@@ -162,7 +162,7 @@ func newPages(dir string) (*pages, error) {
 	return s, nil
 }
 
-// watching returns options with which a run of the file writes a page when the run ends.
+// watching returns options that make a run of the file write its page at the end.
 func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
 	if s.dir == "" {
 		return o
@@ -195,7 +195,7 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 	return o
 }
 
-// passed records whether a file passed. If it did, the violations in it were expected.
+// passed records in the row of a file whether the file passed. If it passed, its violations were expected.
 func (s *pages) passed(name string, code int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

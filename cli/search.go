@@ -11,7 +11,7 @@ import (
 )
 
 // search explores a file. If it finds violations but no fight, it explores the file again, only for fights. With
-// --laws, --shard or --results, it does not.
+// --laws, --shard or --results, it explores the file once.
 func search(ctx context.Context, a *app, f *scenarios.File, x *exploring) (*scenarios.Exploration, error) {
 	o := x.ExploreOptions
 	line := a.progress()
@@ -47,8 +47,8 @@ func follow(line *progressLine, o *scenarios.ExploreOptions, began time.Time) {
 
 const fightLaw = "NOFIGHT-1"
 
-// findFight searches for a fight, unless found contains one. A run ends at its first violation, so other violations may
-// hide a fight. Nearly always, these are violations by controllers of an era before ControllerRef.
+// findFight searches for a fight, unless found contains one. A run ends at its first violation, so a violation of
+// another law may hide a fight. This happens mainly with controllers of an era before ControllerRef.
 func findFight(
 	ctx context.Context, a *app, f *scenarios.File, o scenarios.ExploreOptions, found *scenarios.Exploration,
 ) error {
@@ -69,8 +69,7 @@ func findFight(
 	return nil
 }
 
-// explorationError returns an error about an exploration without a result: a mistake in the file, or two runs that
-// differ.
+// explorationError explains why an exploration has no result: a mistake in the file, or two runs that differ.
 func explorationError(f *scenarios.File, err error) error {
 	var e *scenarios.Error
 	if errors.As(err, &e) {

@@ -210,8 +210,7 @@ func withoutPlugins(on, off []string) ([]string, error) {
 	return off, nil
 }
 
-// playedBy parses --programs. It maps the name of each program, as in its user agent, to the controller whose laws
-// apply.
+// playedBy parses --programs. It maps a program's name, as in its user agent, to the controller whose laws apply.
 func playedBy(g *scenarios.Registry, words []string, runs []host.Controller) (map[string]host.Controller, error) {
 	played := map[string]host.Controller{}
 	for _, word := range words {

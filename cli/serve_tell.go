@@ -48,7 +48,7 @@ type serveLine struct {
 type teller struct {
 	a    *app
 	mu   sync.Mutex
-	told map[string]bool // reported resources without a controller ("jobs") and programs without laws ("name/")
+	told map[string]bool // what was reported: a resource without a controller ("jobs"), a program without laws ("name/")
 }
 
 func (t *teller) say(l serveLine, text string) {
@@ -204,7 +204,7 @@ func (r *reporter) fighters(b *law.Violation) (who []string) {
 	return who
 }
 
-// attended contains the controllers that handle a kind, and the effect of their absence.
+// attended contains the controllers that handle a kind, and what does not happen without them.
 type attended struct {
 	by      []string // names of controllers
 	lacking string
@@ -250,8 +250,8 @@ func (u unattended) resources(s *fakeapi.Server) (list []string) {
 	return list
 }
 
-// warning returns a warning about creating an object of this kind, if the server only stores it or no controller
-// handles it; otherwise "". Pods get no warning, because most are created by controllers, which cannot react to it.
+// warning returns the warning for creating an object of this kind: the server only stores it, or no controller handles
+// it. Without a warning it returns "". Pods get none: most are created by controllers, which ignore warnings.
 func (u unattended) warning(k *fakeapi.Kind) string {
 	if why := k.Inert(); why != "" {
 		return "this server only stores " + k.Resource + ": " + why

@@ -16,13 +16,12 @@ import (
 
 const extension = ".txtar"
 
-// defaultDir is the directory of scenarios if the command line names none.
+// defaultDir is the directory of scenarios if the command line contains no file or directory.
 const defaultDir = "scenarios"
 
 const stdin = "-"
 
-// shelf finds scenario files on disk, and in the program's library by name and family. A family is a directory of the
-// library. shelf also reads standard input.
+// shelf finds scenario files on disk, in the program's library (one directory for each family), and on stdin.
 type shelf struct {
 	embedded  fs.FS // nil if there is no library
 	input     io.Reader
@@ -67,7 +66,7 @@ func (s *shelf) own(name string) bool {
 	return err == nil
 }
 
-// find lists the files that arguments name, without duplicates. A directory or a family stands for all its files.
+// find lists the files for the arguments, without duplicates. A directory or a family stands for all its files.
 func (s *shelf) find(args []string) ([]string, error) {
 	var files []string
 	for _, arg := range args {
@@ -121,7 +120,7 @@ func (s *shelf) named(arg string) ([]string, error) {
 	return below, err
 }
 
-// shelved lists the library's files whose family, path or base name is name. For "" it lists all files.
+// shelved lists the library's files that have this family, path or base name. For "" it lists all files.
 func (s *shelf) shelved(name string) []string {
 	if s.embedded == nil {
 		return nil

@@ -143,7 +143,7 @@ func (s *shown) timeline(lines []render.Line, width int) string {
 	return text
 }
 
-// dot returns a graph of a fight's cycle. Without a fight, it returns a graph of the objects before the record end.
+// dot returns a graph of a fight's cycle. Without a fight, it returns a graph of the objects before record number end.
 func (s *shown) dot(lines []render.Line, end int) string {
 	for _, b := range s.violations {
 		if _, _, ok := render.Numbers(lines, b.Cycle); ok {

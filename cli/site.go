@@ -45,12 +45,12 @@ type serving struct {
 	realtime    bool
 	anywhere    bool
 	tls         bool
-	outside     bool     // other processes run controllers, so kinds without one here get no warning
+	outside     bool     // other processes may run controllers, so a kind without a controller gets no warning
 	plugins     []string // admission plugins to enable
 	noPlugins   []string // admission plugins to disable
 	ui          bool
-	programs    []string                   // NAME=CONTROLLER: a program, and the controller whose laws apply to it
-	played      map[string]host.Controller // the parsed programs: for each program name, the controller
+	programs    []string                   // "NAME=CONTROLLER": a program, and the controller whose laws apply to it
+	played      map[string]host.Controller // the parsed programs: program name -> controller
 	fault       []string                   // faults from the command line
 	faults      string                     // a file with faults
 }
@@ -74,7 +74,7 @@ func openSite(o *serving, chosen []host.Controller, laws []*law.Law, tell func(v
 	}
 	server := fakeapi.New(fakeapi.Options{ManagedFields: true, Name: randomName, Start: start, WithoutPlugins: off})
 	s := &site{}
-	// The runner runs under the handler's lock, so it is created after the handler.
+	// The runner needs the lock of the handler, so the handler is created first.
 	s.handler = httpapi.New(server, func() time.Time {
 		if s.runner != nil {
 			return s.runner.Now()
@@ -157,7 +157,7 @@ func (s *site) run(ctx context.Context, listener net.Listener, anywhere bool) er
 	return err
 }
 
-// loopbackOnly returns a handler that refuses requests for a foreign host name, because DNS rebinding may cause them.
+// loopbackOnly refuses requests whose host name is not localhost or a loopback address. This prevents DNS rebinding.
 func loopbackOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := r.Host
@@ -253,8 +253,7 @@ func (s *site) page() *livepage.Feed {
 	return livepage.New(look, s.trial.World.Clock.Elapsed(), strconv.FormatInt(time.Now().UnixNano(), 36))
 }
 
-// noting returns a function that passes a violation to tell and adds it to the page. The caller holds the server's
-// lock.
+// noting returns a function that passes a violation to tell and adds it to the page. The caller holds the server lock.
 func (s *site) noting(tell func(verdict)) func(verdict) {
 	return func(v verdict) {
 		s.broken = append(s.broken, render.MarkOf(*v.violation))

@@ -149,8 +149,8 @@ const exitCodes = `exit codes
 For several files, the worst code counts: 2, then 4, 1, 3, 5.
 `
 
-// severity contains the exit codes from best to worst. An invalid file is worst, because it proves nothing. Two runs
-// that differ come next, because they cannot be trusted.
+// severity contains the exit codes from best to worst. An invalid file is worst, because it proves nothing. Next is a
+// run that differs from its repetition, because the results cannot be trusted.
 var severity = []int{
 	scenarios.ExitPass, exitInterrupted, exitUncovered, scenarios.ExitNotSettled, scenarios.ExitFail,
 	scenarios.ExitNondetermine, scenarios.ExitUsage,

@@ -36,8 +36,8 @@ func (c simulatedCache) GetInformerForKind(_ context.Context, gvk schema.GroupVe
 	return c.informer(form{gvk, reflect.TypeOf(obj)})
 }
 
-// informer returns the informer of a kind with a Go type (a form). While the process starts, sources call informer on
-// other goroutines, one at a time. Such a call returns a panic as an error, and stores the panic's value in failed.
+// informer returns the informer of a kind in a Go type. While the process starts, sources call informer on other
+// goroutines, one at a time. If informer panics then, it returns an error, and stores the panic's value in c.p.failed.
 func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 	if c.p.starting != nil {
 		defer func() {
@@ -45,7 +45,7 @@ func (c simulatedCache) informer(f form) (i ctrlcache.Informer, err error) {
 				c.p.failed, err = r, fmt.Errorf("%v", r)
 			}
 			if err != nil {
-				c.p.giveUp() // otherwise the source would retry forever
+				c.p.giveUp() // without this, the source would retry forever
 			}
 		}()
 	}
@@ -76,7 +76,7 @@ func (c simulatedCache) IndexField(_ context.Context, obj client.Object, field s
 	return v.index(field, values)
 }
 
-// WaitForCacheSync returns at once, because workers start only when the caches are full.
+// WaitForCacheSync returns at once, because workers start only after the caches got their initial lists.
 func (c simulatedCache) WaitForCacheSync(context.Context) bool { return true }
 
 func (c simulatedCache) Start(context.Context) error {
@@ -136,15 +136,15 @@ func (i typedInformer) HasSyncedChecker() toolscache.DoneChecker {
 
 func (i typedInformer) IsStopped() bool { return i.view.informer.IsStopped() }
 
-// registered is the registration of a handler. It always reports that it has synced, because workers start only after
-// the initial lists are delivered.
+// registered is the registration of a handler. HasSynced returns true, because workers start only after the handler got
+// the initial list.
 type registered struct {
 	toolscache.ResourceEventHandlerRegistration
 }
 
 func (registered) HasSynced() bool { return true }
 
-// typedHandler passes objects of one Go type to a handler. After each call it flushes the requests of the call.
+// typedHandler passes objects of one Go type to a handler. After each call it flushes the handler's requests.
 type typedHandler struct {
 	v *view
 	h toolscache.ResourceEventHandler
@@ -171,7 +171,7 @@ func (t *typedHandler) OnDelete(obj any) {
 	t.q.flush()
 }
 
-// undeclared is the informer while a setup is only recorded. It has no objects, and ignores handlers and indexers.
+// undeclared is the informer in a process without an Env. It has no objects, and ignores handlers and indexers.
 type undeclared struct{ ctrlcache.Informer }
 
 func (undeclared) AddIndexers(toolscache.Indexers) error { return nil }

@@ -147,8 +147,8 @@ func (p *process) answer(obj client.Object, sent *fakeapi.Kind, resp fakeapi.Res
 	return p.fill(obj, resp.Object, gvk)
 }
 
-// keepKind returns a function that sets obj's kind back to its present value, unless that is empty. Updates and patches
-// keep the kind.
+// keepKind returns a function that restores obj's present kind, unless this kind is empty. Callers defer it, because an
+// update or patch must not change the kind.
 func keepKind(obj client.Object) func() {
 	gvk := obj.GetObjectKind().GroupVersionKind()
 	return func() {
@@ -209,7 +209,7 @@ func path(req *fakeapi.Request, namespace string) (string, error) {
 		switch {
 		case req.Verb == fakeapi.Create:
 			return "", errors.New("an empty namespace may not be set during creation")
-		case named && req.Verb != fakeapi.Patch: // client-go does not check a patch; the server answers 404
+		case named && req.Verb != fakeapi.Patch: // client-go sends the patch, and the server answers 404
 			return "", errors.New("an empty namespace may not be set when a resource name is provided")
 		}
 	}

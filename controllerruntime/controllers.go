@@ -31,21 +31,21 @@ type Setup func(mgr manager.Manager) error
 type Options struct {
 	// Reads are kinds that a reconciler reads from the cache and that no source watches.
 	Reads []client.Object
-	// Live are kinds that the manager's client always reads from the server: DisableFor in the manager's client
-	// options.
+	// Live are kinds that the manager's client always reads from the server, as with client.CacheOptions.DisableFor.
 	Live []client.Object
-	// CacheUnstructured makes the client also read unstructured objects from the cache: Unstructured in the manager's
-	// client options.
+	// CacheUnstructured makes the client also read unstructured objects from the cache, as
+	// client.CacheOptions.Unstructured does.
 	CacheUnstructured bool
 	// Client, if set, wraps the manager's client, for example with client.WithFieldOwner.
 	Client func(client.Client) client.Client
 
 	// Goroutines allows a Reconcile to start goroutines that call the API, for example with an errgroup. Several
 	// requests can then be pending, and the schedule decides their order. This takes more time, and limits the Go
-	// process to one processor: see bubble.Concurrent. Without this option, such a call ends the Go process.
+	// process to one processor: see bubble.Concurrent. Without this option, an API call from another goroutine ends the
+	// Go process.
 	Goroutines bool
 
-	// Controller holds the manager's Controller options, such as the concurrency of kinds.
+	// Controller holds the manager's Controller options, such as GroupKindConcurrency.
 	Controller config.Controller
 	// Logger is the logger of the manager and of Reconcile's context; nothing is logged by default.
 	Logger logr.Logger
@@ -63,9 +63,9 @@ type Options struct {
 	_ struct{}
 }
 
-// Controllers returns the controllers that a setup adds, in the order of the setup. The caller can set more facts in
-// their Contracts, for the laws (Replicas, Selector, Active, kinds of Owns whose events do not enqueue). The error
-// describes in one line a mistake in the setup or the options, or a part of the setup that cannot run.
+// Controllers returns the controllers that a setup adds, in the order of the setup. The caller can add to their
+// Contracts what the laws cannot learn from the setup, such as Replicas and Selector. The error describes in one line a
+// mistake in the setup or the options, or a part of the setup that cannot run.
 func Controllers(scheme *runtime.Scheme, setup Setup, o Options) (controllers []host.Controller, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -112,12 +112,12 @@ func same(a, b any) bool {
 		x.Type().Elem().Size() > 0
 }
 
-// declare returns a controller of the setup as a controller of the host, with its Contract for the laws.
+// declare converts a controller of the setup to a [host.Controller], with its Contract for the laws.
 func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, error) {
 	ctl := host.Controller{Name: c.name, Workers: c.workers,
 		Careless: host.Careless{
 			DropErrors: true,
-		}} // the reconciler's own limiter decides: see [reconciler.Sync]
+		}} // after an error, [reconciler.Sync] requeues the key itself
 	watched, err := p.watched(c)
 	if err != nil {
 		return ctl, err
@@ -127,7 +127,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		case w.gvk.Empty():
 		case w.role == forObject && ctl.For.Empty() && len(ctl.Routes) == 0 && len(ctl.Owns) == 0:
 			ctl.For = w.gvk
-		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // w.every: no ControllerRef is needed
+		case w.role == forOwner && !w.every && !slices.Contains(ctl.Owns, w.gvk): // !w.every: by ControllerRef only
 			ctl.Owns = append(ctl.Owns, w.gvk)
 		default:
 			ctl.Routes = append(ctl.Routes, silent(w.gvk))
@@ -140,7 +140,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		}
 		ctl.Routes = append(ctl.Routes, silent(gvk))
 	}
-	for _, gvk := range p.indexed { // an index starts an informer
+	for _, gvk := range p.indexed { // an index on a kind makes the manager watch the kind
 		ctl.Routes = append(ctl.Routes, silent(gvk))
 	}
 	scheme, o, roles := p.scheme, p.o, rolesOf(watched)
@@ -155,7 +155,7 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 	return ctl, ctl.Check()
 }
 
-// silent returns a route without effect, which makes the host watch a kind. The sources handle its events.
+// silent returns a route that makes the host watch a kind, but enqueues nothing. The handlers of the sources enqueue.
 func silent(gvk schema.GroupVersionKind) host.Route {
 	return host.Route{Kind: gvk, Do: func(host.View, host.Event, *host.Effect) {}}
 }
@@ -189,8 +189,8 @@ type controller struct {
 // controllerPackage is the package of the controllers that controller-runtime's builder makes.
 const controllerPackage = "sigs.k8s.io/controller-runtime/pkg/internal/controller"
 
-// controllerOf reads a controller from a runnable; it returns nil, nil for any other runnable. All fields except the
-// list of sources are exported, but their type is internal. If a field does not exist any more, [field] panics.
+// controllerOf reads a controller from a runnable. It returns nil, nil for any other runnable. It uses reflection,
+// because the type of controllers is internal. If a field does not exist any more, [field] panics.
 func controllerOf(r manager.Runnable) (*controller, error) {
 	t := reflect.TypeOf(r)
 	if t.Kind() != reflect.Pointer || t.Elem().PkgPath() != controllerPackage {

@@ -99,8 +99,7 @@ func metadataOf(obj runtime.Object, gvk schema.GroupVersionKind) *metav1.Partial
 	return p
 }
 
-// fill sets obj to an object of the server's response. Afterwards the kind of an object with its own Go type is empty,
-// as after client-go's decoder.
+// fill sets obj to an object of the server's response. It clears the kind of a typed object, like client-go's decoder.
 func (p *process) fill(obj, answer runtime.Object, gvk schema.GroupVersionKind) error {
 	f := form{gvk, reflect.TypeOf(obj)}
 	var from client.Object

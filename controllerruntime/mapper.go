@@ -10,7 +10,7 @@ import (
 // mapper is a RESTMapper for the kinds that the server serves now.
 type mapper struct {
 	p     *process
-	asked int // number of calls for a mapping
+	asked int // number of calls of RESTMapping, for wakesOwner
 }
 
 // RESTMapping returns the resource of a kind. In a process without an Env, no server is known, so RESTMapping guesses

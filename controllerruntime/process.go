@@ -30,14 +30,14 @@ type process struct {
 
 	mu    sync.Mutex                               // guards the maps below against goroutines of a Reconcile
 	gvks  map[reflect.Type]schema.GroupVersionKind // kinds of Go types in the scheme
-	lists map[reflect.Type]form                    // for the type of a list: the kind and the Go type of its items
+	lists map[reflect.Type]form                    // by the Go type of a list: the kind and the Go type of the items
 	live  map[schema.GroupVersionKind]bool         // kinds that are never read from the cache
 	at    map[schema.GroupVersionKind]int          // the index of a kind in the server's table at the last lookup
 	views map[form]*view
 
 	indexed  []schema.GroupVersionKind // without an Env: kinds whose fields the setup indexes
 	starting *requests                 // the queue of the source that is being started
-	giveUp   func()                    // ends the start of the source
+	giveUp   func()                    // cancels the start of the source that is being started
 	failed   any                       // the value of a panic in the source's goroutine; nil if there was none
 	recorded int                       // number of recorded events; guarded by mu
 }

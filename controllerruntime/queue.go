@@ -11,11 +11,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// requests is the queue that the handlers of one source get. It adds to the queue of the process.
+// requests is the queue to which the handlers of one source add requests. It fills the queue of the process.
 type requests struct {
 	queue workqueue.TypedRateLimitingInterface[string]
-	// direct adds requests at once. Otherwise they are sorted at the end of the handler's call: a handler that enqueues
-	// owners ranges over a map, in random order.
+	// direct passes requests on at once. Otherwise the requests of one handler call are sorted first, because a handler
+	// that enqueues owners ranges over a map.
 	direct  bool
 	pending []reconcile.Request
 }

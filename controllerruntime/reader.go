@@ -206,14 +206,14 @@ func (r apiReader) List(ctx context.Context, out client.ObjectList, opts ...clie
 		return err
 	}
 	out.SetResourceVersion(strconv.FormatUint(resp.Version, 10))
-	if resp.Continue != "" || !r.itemKind(k, form{}).Empty() { // a list of custom resources always has this field
+	if resp.Continue != "" || !r.itemKind(k, form{}).Empty() { // lists of custom resources have this field, even empty
 		out.SetContinue(resp.Continue)
 	}
 	out.SetRemainingItemCount(resp.Left)
 	return nil
 }
 
-// setItems makes a list hold only these items. An empty list has nil items if it came in protobuf.
+// setItems sets the items of a list. An empty list from a protobuf response has nil items.
 func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) error {
 	gvk := out.GetObjectKind().GroupVersionKind()
 	if _, untyped := out.(runtime.Unstructured); !untyped {
@@ -228,8 +228,8 @@ func setItems(out client.ObjectList, items []runtime.Object, protobuf bool) erro
 	return meta.SetList(out, items)
 }
 
-// itemKind returns the kind that an item of the server's list states. Typed items of built-in kinds come in protobuf,
-// and state none.
+// itemKind returns the kind that each item of the server's list contains. It is empty for typed items of built-in
+// kinds, because protobuf items contain no kind.
 func (r apiReader) itemKind(k *fakeapi.Kind, f form) schema.GroupVersionKind {
 	if d, _ := k.Definition(); d == nil && f.as != unstructuredType && f.as != metadataType {
 		return schema.GroupVersionKind{}

@@ -18,7 +18,7 @@ type reconciler struct {
 	p       *process
 	c       *controller
 	limiter limiter
-	ctx     context.Context // for reconciles without a log sink and without Options.Goroutines
+	ctx     context.Context // the context of all reconciles, without a log sink and Options.Goroutines
 	sources int             // number of started sources
 }
 
@@ -27,9 +27,9 @@ func newReconciler(p *process, c *controller) *reconciler {
 		ctx: log.IntoContext(context.Background(), p.o.Logger)}
 }
 
-// Sync reconciles one request. After an error, except a TerminalError, or with Requeue, Sync requeues the request by
-// the controller's rate limiter. With RequeueAfter it requeues after this time. The host itself does not requeue
-// (DropErrors), because its limiter would reset the delay of each request that ends without an error.
+// Sync reconciles one request. After an error (except a TerminalError), or with Requeue, Sync requeues the request by
+// the controller's rate limiter. With RequeueAfter, Sync requeues the request after this time. DropErrors keeps the
+// host from requeueing. The host would reset the delay after a Requeue, which is no error.
 func (r *reconciler) Sync(of context.Context, key string) error {
 	req, ctx := requestOf(key), r.ctx
 	switch {

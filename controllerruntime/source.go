@@ -75,9 +75,9 @@ func isKind(s source.Source) bool {
 		strings.HasPrefix(t.Elem().Name(), "Kind[")
 }
 
-// wakesOwner reports whether a handler is an EnqueueRequestForOwner, whose fields are hidden. It calls the handler
-// with an event of an object with an owner; an EnqueueRequestForOwner then looks up the owner's resource and enqueues
-// the owner. controls says whether the owner is the object's controller. wakesOwner does not call mapping functions.
+// wakesOwner reports whether a handler is an EnqueueRequestForOwner. The fields of this type are not exported, so
+// wakesOwner calls the handler with an object that has an owner. An EnqueueRequestForOwner looks up the owner's
+// resource and enqueues the owner. controls says whether the owner is the object's controller.
 func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.GroupVersionKind,
 	controls bool) (wakes bool) {
 	create := h
@@ -85,7 +85,7 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 		return false
 	}
 	defer func() {
-		if recover() != nil { // a user's handler.Funcs may panic on this object
+		if recover() != nil { // the handler may be a user's handler.Funcs, which may panic on this object
 			wakes = false
 		}
 	}()
@@ -97,13 +97,13 @@ func (p *process) wakesOwner(h reflect.Value, like client.Object, owner schema.G
 	obj.SetOwnerReferences([]metav1.OwnerReference{*ref})
 	q := &requests{}
 	asked := p.mapper.asked
-	e := reflect.New(create.MethodByName("Create").Type().In(1)).Elem() // a TypedCreateEvent of its object type
+	e := reflect.New(create.MethodByName("Create").Type().In(1)).Elem() // a TypedCreateEvent of the right type
 	e.FieldByName("Object").Set(reflect.ValueOf(obj))
 	create.MethodByName("Create").Call([]reflect.Value{reflect.ValueOf(context.Background()), e, reflect.ValueOf(q)})
 	return p.mapper.asked > asked && len(q.pending) == 1 && q.pending[0].Name == "owner"
 }
 
-// wakesOwner finds fields of these types by name. If controller-runtime renames one, these lines do not compile.
+// wakesOwner finds fields of these types by name. If controller-runtime renames them, these lines do not compile.
 var (
 	_ = event.TypedCreateEvent[client.Object]{Object: nil}
 	_ = handler.TypedFuncs[client.Object, reconcile.Request]{}

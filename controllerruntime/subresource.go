@@ -53,13 +53,13 @@ func (s subresource) Create(ctx context.Context, obj, sub client.Object, opts ..
 	if sub.GetName() == "" {
 		sub.SetName(obj.GetName())
 	}
-	// ApplyOptions loses the options, because SubResourceCreateOptions.ApplyToSubResourceCreate sets its own receiver.
+	// As in controller-runtime, a *SubResourceCreateOptions in opts has no effect. Its method changes only itself.
 	o := (&client.SubResourceCreateOptions{}).ApplyOptions(opts)
 	return s.send(ctx, obj, sub, &fakeapi.Request{Verb: fakeapi.Create, Subresource: s.name,
 		Create: *o.AsCreateOptions()})
 }
 
-// Update replaces the subresource of obj by the one in obj itself, or by the body in the options.
+// Update sends obj, or the body in the options if it is set, as the new content of obj's subresource.
 func (s subresource) Update(ctx context.Context, obj client.Object, opts ...client.SubResourceUpdateOption) error {
 	defer keepKind(obj)()
 	if _, ok := obj.(*metav1.PartialObjectMetadata); ok {
@@ -165,10 +165,10 @@ func (c apiClient) apply(ctx context.Context, obj, content runtime.ApplyConfigur
 	return json.Unmarshal(data, obj) // fields that the answer lacks keep their values, as in controller-runtime
 }
 
-// target returns the kind and namespace of a configuration's object, and sets the name in the request.
+// target returns the kind and namespace of the object that an apply configuration describes. It sets req.Name.
 func target(obj runtime.ApplyConfiguration, req *fakeapi.Request) (schema.GroupVersionKind, string, error) {
 	switch obj := obj.(type) {
-	case client.Object: // an unstructured one
+	case client.Object: // an unstructured object
 		req.Name = obj.GetName()
 		return obj.GetObjectKind().GroupVersionKind(), obj.GetNamespace(), nil
 	case named:

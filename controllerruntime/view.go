@@ -22,7 +22,7 @@ type view struct {
 	mu       *sync.Mutex // guards made
 	kind     *fakeapi.Kind
 	informer toolscache.SharedIndexInformer
-	made     map[runtime.Object]client.Object // nil: conversions are not kept
+	made     map[runtime.Object]client.Object // by stored object; nil if conversions are not kept
 }
 
 // viewOf returns the view of a kind in a Go type, and makes it if it does not exist. After the start, a new view must
@@ -65,8 +65,8 @@ func (p *process) viewOf(f form) (*view, error) {
 	return v, nil
 }
 
-// unwatched ends a run in which a reconciler reads a kind that nothing watches. Otherwise an informer would have to
-// start in the middle of the reconcile, and the reconcile would wait for it.
+// unwatched ends the run, because a reconciler reads a kind that no source watches. A real cache would start an
+// informer in the middle of the reconcile, and the reconcile would wait for the informer.
 func (p *process) unwatched(f form) error {
 	panic(host.Misuse(fmt.Sprintf("%s is read from the manager's cache, and no source watches it: name it in "+
 		"Options.Reads (or in Options.Live, where the manager's client does not cache it)", f.gvk.Kind)))
@@ -135,8 +135,8 @@ func (v *view) forget() {
 	}
 }
 
-// index adds a field index as controller-runtime's cache does: each value once with the namespace in front, and once
-// for all namespaces.
+// index adds a field index. Like controller-runtime's cache, it stores each value twice: with the object's namespace,
+// and for lists in all namespaces.
 func (v *view) index(field string, values client.IndexerFunc) error {
 	return v.informer.AddIndexers(toolscache.Indexers{v.indexName(field): func(stored any) ([]string, error) {
 		obj := v.of(stored)

@@ -73,8 +73,8 @@ var kubeControllerManager = []managed{
 
 // Manager describes kube-controller-manager, with the controllers of this module.
 type Manager struct {
-	Runs    []string          // the controllers that run by default, by their names in [Builtin], in order
-	Aliases map[string]string // names in [Builtin], by other names: short, current and earlier upstream names
+	Runs    []string          // the names in [Builtin] of the controllers that run by default, in registration order
+	Aliases map[string]string // the name in [Builtin], by each other name: a short, current or earlier upstream name
 	Absent  []string          // current and earlier upstream names of controllers that [Builtin] lacks
 
 	// Elector returns the leader election of one instance. It uses the Lease kube-system/kube-controller-manager, and
@@ -111,8 +111,8 @@ func KubeControllerManager() Manager {
 	return m
 }
 
-// here returns the name that the controller has in a table, or "". This is the alias, with or without hyphens, or the
-// current name without "-controller".
+// here returns the first of the controller's possible names that is in a table, or "". These are its alias, the alias
+// without hyphens, and its name without "-controller".
 func (c *managed) here(table []string) string {
 	alias := c.alias
 	if alias == "replicationcontroller" {

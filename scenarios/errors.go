@@ -28,7 +28,7 @@ type Error struct {
 	Code int    `json:"code"`           // the exit code of the run, such as ExitFail
 	Diff string `json:"diff,omitempty"` // the lines of a diff, which are printed below Text
 
-	bang bool // a step with "!" did not fail
+	bang bool // the error is that a step with "!" did not fail
 }
 
 // Error returns the mistake in one line. The lines of the diff follow.

@@ -195,19 +195,18 @@ func (p *Script) fixed() []string {
 const (
 	drawnTimes = 30
 	drawnMore  = 20_000
-	givenTimes = 3 // instead of drawnTimes if the option Steps is set, because steps of programs are slow
-	idleTimes  = 4 // like drawnTimes, for steps without a commit; smaller, because no program needs so many reads
+	givenTimes = 3 // replaces drawnTimes if the option Steps is set, because steps of programs are slow
+	idleTimes  = 4 // like drawnTimes, but for steps without a commit; no program needs 30 times as many reads
 	idleMore   = 2_000
 	idleShare  = 3 // a third of the option Steps may be steps without a commit, because programs poll
 )
 
-// unsettledRuns limits the number of schedules if Whole is set and the default schedule does not settle. Each of these
-// runs takes the maximal number of steps.
+// unsettledRuns is the maximal number of schedules if Whole is set and the default schedule does not settle, because
+// each run then takes the maximal number of steps.
 const unsettledRuns = 2
 
-// measure runs the default schedule. From its number of steps, it sets how many steps other runs may take. more is the
-// option Steps. If a step cannot be executed in the default schedule, measure returns an error, because all runs would
-// end at that step without a violation.
+// measure runs the default schedule, and sets how many steps other runs may take. more is the option Steps. It returns
+// an error if a step cannot be executed in the default schedule: all runs would end at that step without a violation.
 func (p *Script) measure(more int) error {
 	times, idle := givenTimes, max(idleMore, more/idleShare)
 	if more == 0 {

@@ -10,12 +10,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Beside is a kind of write that the laws about a controller's dependents cover only in part, or not at all.
+// Beside describes writes that the laws about a controller's dependents cover only in part, or not at all.
 type Beside struct {
 	Controller string // the controller's name
 	Kind       string // the kind of the written object
-	// Unkeyed means that the controller wrote an object of a kind in Owns or MayEdit while it reconciled a key that
-	// never named an object. Otherwise it created an object of a kind that is neither in Owns nor in MayEdit.
+	// If Unkeyed is true, Kind is in Owns or MayEdit, and the controller wrote the object while it reconciled a key
+	// that never named an object. If Unkeyed is false, Kind is in neither, and the controller created the object.
 	Unkeyed bool
 }
 
@@ -71,8 +71,7 @@ func kinds(c *host.Controller) []string {
 	return all
 }
 
-// twofold lists the kinds of controllers for which another API group has a kind with the same name. It counts only
-// groups in which the server has objects of that kind.
+// twofold lists the kinds of the controllers if the server has objects of an equally named kind in another API group.
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {

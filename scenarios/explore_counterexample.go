@@ -27,9 +27,9 @@ type counterexampleText struct {
 	keys    []string // the decisions of the schedule
 }
 
-// counterexampleFile returns a scenario file that replays a failure, and passes. It contains the script until the
-// failing step, the schedule, and the timeline as golden text. last is the failing step, or nil if the settle after the
-// script fails.
+// counterexampleFile returns a scenario file that passes if it reproduces a failure. The file contains the script until
+// the failing step, the schedule, and the timeline as golden text. last is the failing step. If it is nil, the settle
+// after the script fails.
 func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, last *Step) ([]byte, error) {
 	t := &counterexampleText{program: p, keys: small.Schedule.Keys()}
 	if len(t.keys) > mostKeys {
@@ -57,8 +57,8 @@ func (p *Script) counterexampleFile(f *Counterexample, small *explore.Shrunk, la
 	return nil, fmt.Errorf("the written failure of %s does not pass", f.Law)
 }
 
-// script adds the steps schedule and judge, and the steps of the script up to and including last. If last is nil, it
-// adds all steps of the script, and a settle.
+// script adds the steps "schedule" and "judge", and the steps of the script up to and including last. If last is nil,
+// it adds all steps of the script, and a settle.
 func (t *counterexampleText) script(last *Step) {
 	p := t.program
 	add := func(text string, bang, golden bool) {
@@ -116,7 +116,7 @@ func (t *counterexampleText) left(s *Step) string {
 	return own.String()
 }
 
-// home returns the name of the file to which the failure is written. Paths in the file are relative to its directory.
+// home returns the name of the file to which the failure is written. Paths in this file are relative to its directory.
 func (p *Script) home() string {
 	if p.out == "" {
 		return p.File.Name

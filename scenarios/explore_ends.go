@@ -14,9 +14,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// The numbers of random quiet runs. The number is smaller for whole programs, because their runs take a hundred times
-// as long. In a quiet run no event and no response is late; only the order of the actors is random. Fields that differ
-// between quiet runs are not compared.
+// The numbers of random quiet runs: of controllers, and of whole programs, whose runs take a hundred times as long. In
+// a quiet run no event and no response is late; only the order of the actors is random. Fields that differ between
+// quiet runs are not compared.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
@@ -56,7 +56,7 @@ func compareEnds(r *Run, s *Step) string {
 	return is.difference(quiet.end, quiet.differ)
 }
 
-// script returns a script with the steps before s, without schedule and judge.
+// script returns a script with the steps before s, without the steps "schedule" and "judge".
 func (r *Run) script(s *Step) *Script {
 	f := *r.file
 	f.Steps = nil
@@ -127,7 +127,7 @@ func (a *attentive) Pick(n int, label string) int {
 	return a.Seed.Pick(n, label)
 }
 
-// Next returns the default action. If draws is set, it returns a random one of the most prompt actions.
+// Next returns the default action. If draws is set, it returns a random action of the first class in promptness.
 func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	if a.halt != nil && a.halt() {
 		return -1

@@ -16,7 +16,7 @@ type asked struct {
 	settled sync.Map // controller name -> true if a world settled with an object of the controller's kind
 	keyed   sync.Map // controller name -> true if the controller reconciled a key that named an object of its kind
 	done    sync.Map // *Step of the user -> true if the step succeeded in a run
-	middle  sync.Map // "" -> the work that a time limit interrupted in one world, so that no law was evaluated there
+	middle  sync.Map // "" -> the work that a time limit interrupted in one world; no law was evaluated there
 	refused sync.Map // *Step of the user -> why the step was refused in one run
 
 	mutex  sync.Mutex
@@ -48,7 +48,7 @@ func (a *asked) note(r *Run) {
 	}
 }
 
-// hear adds the results of the laws in a run, for each controller.
+// hear adds the results of a run, for each law and controller.
 func (a *asked) hear(r *Run) {
 	verdicts := r.t.Judge.Verdicts()
 	a.mutex.Lock()
@@ -69,7 +69,7 @@ func (a *asked) hear(r *Run) {
 	}
 }
 
-// of returns the result of a law for a controller in all runs so far.
+// of returns the sum of the results of a law for a controller in all runs so far.
 func (a *asked) of(controller, id string) *Said {
 	s := a.said[[2]string{controller, id}]
 	if s == nil {

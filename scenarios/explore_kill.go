@@ -11,9 +11,9 @@ import (
 // Killed is the result of running a mutant.
 type Killed struct {
 	Mutant string        `json:"mutant"`
-	Law    string        `json:"law"` // "" if the mutant survived
+	Law    string        `json:"law"` // the violated law; "" if the mutant survived
 	Why    string        `json:"why,omitempty"`
-	Step   int           `json:"step,omitempty"` // the number of the line of Page that violates the law
+	Step   int           `json:"step,omitempty"` // the number of the violating line on Page
 	Tried  int           `json:"tried"`          // number of schedules, including the default one
 	Lines  []render.Line `json:"lines,omitempty"`
 	Page   *render.Page  `json:"page,omitempty"`
@@ -94,8 +94,8 @@ func (p *Script) unused(mutant string) string {
 	return ""
 }
 
-// kill runs the mutant under one schedule. It reports whether a law was violated, or the world did not settle. With
-// lawsOnly, a world that does not settle does not count.
+// kill runs the mutant under one schedule. It reports whether a law was violated, or, without lawsOnly, whether the
+// world did not settle.
 func (p *Script) kill(k *Killed, c sim.Choices) bool {
 	k.Tried++
 	run, out := p.once(c)

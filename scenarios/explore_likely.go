@@ -39,8 +39,7 @@ func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) 
 	return all
 }
 
-// decided describes the start, and the lines after which the failure became more or less likely by at least 10
-// percentage points.
+// decided lists how likely the failure is at the start, and after each line that changes this by 10 or more percent.
 func decided(all []Likely) string {
 	text, last := "", -1.0
 	for _, l := range all {

@@ -33,14 +33,14 @@ type ExploreOptions struct {
 	Patience  time.Duration  // the maximal real time for minimizing a failure; 0 means no limit
 	Likely    time.Duration  // the real time for measuring how likely each failure is after each step; 0 for none
 	Twice     int            // one run in this many, and each failed run, is repeated and compared; 0 means 64
-	Steps     int            // a run may have this many steps plus 3 times those of the default schedule; 0: 20,000 plus 30 times
+	Steps     int            // a run takes at most Steps + 3 times the default run's steps; 0 means 20,000 + 30 times
 
 	// Enough, if not nil, is called with the number of schedules that were run, and reports whether they suffice.
 	// Several workers may call it concurrently.
 	Enough func(drawn int) bool
 
 	// Accept, if not nil, returns why a failure is accepted, or "" if it is not. It is called before and after
-	// minimizing. A failure that is accepted before is not minimized.
+	// minimizing. If it accepts a failure before minimizing, the failure is not minimized.
 	Accept func(f *Counterexample) string
 
 	// Raw, if not nil, is called with each failure that is not accepted, before it is minimized. It is not called if
@@ -63,7 +63,7 @@ type ExploreOptions struct {
 	Full func() string
 
 	// Out is the directory for failures. If Out is set, failures refer to the files that the step install reads.
-	// Otherwise they contain what is installed.
+	// Otherwise they contain the installed objects.
 	Out string
 
 	Progress func(explore.Progress) // called during random schedules; may be nil

@@ -11,8 +11,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// label describes the outcome of a run in a few words: the violated law, a fight, or no settling. Otherwise it counts
-// the writes in explored settles, by verb, for each reconciled object or program.
+// label describes the outcome of a run: the violated law, a fight, or a world that does not settle. For any other run
+// it counts the writes in explored settles, by verb, for each reconciled object or program.
 func (r *Run) label(out *explore.Outcome) string {
 	switch {
 	case len(out.Findings) > 0 && out.Findings[0].Law != law.AlwaysSettles:

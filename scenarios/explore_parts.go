@@ -19,8 +19,8 @@ type part struct {
 	label   string
 }
 
-// parts lists what minimizing may remove for a failure: manifests that are not installed, and user steps, except steps
-// that start controllers or send sections. Objects of a failed expectation, and steps that change them, are kept.
+// parts lists what minimizing may remove for a failure: manifests that are not installed, and user steps that neither
+// start controllers nor send sections. It keeps the objects of a failed expectation, and steps that change them.
 func (p *Script) parts(b explore.Violation) []part {
 	var parts []part
 	about := p.speaksOf(b)
@@ -47,9 +47,9 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether exact-sum is violated and minimizing must keep a step that deletes an object. It must if the
-// file contains the object with a ControllerRef, or if the user patched or labeled the object before. A correct
-// controller leaves such an object alone, so without the step it would fail too.
+// clears reports whether minimizing must keep a step that deletes an object, after a violation of exact-sum. It must if
+// a section contains the object with a ControllerRef, or if the user patched or labeled the object before. A correct
+// controller leaves this object alone, so without the step it would violate exact-sum too.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
@@ -131,7 +131,7 @@ func (f *File) without(parts []part, removed []bool) *File {
 	return g
 }
 
-// without returns the section without the manifests in gone. The section's text loses them too.
+// without returns the section without the manifests in gone. It removes them from the section's text too.
 func (s *section) without(gone map[int]bool) *section {
 	if len(gone) == 0 {
 		return s

@@ -16,7 +16,7 @@ import (
 type Exploration struct {
 	Schedules   int           `json:"schedules"`
 	Distinct    int           `json:"distinct"`
-	Failed      int           `json:"failed"`    // violating schedules; for an exhaustive search, violated laws
+	Failed      int           `json:"failed"`    // schedules with a violation; for an exhaustive search, violated laws
 	Unsettled   int           `json:"unsettled"` // schedules that did not settle and violated no other law
 	Ended       int           `json:"-"`         // schedules that reached a settled world, a fight, or a violation
 	Outcomes    []explore.Row `json:"outcomes"`
@@ -27,12 +27,12 @@ type Exploration struct {
 	// was run. At least one schedule must have reached its end or violated a law.
 	Complete bool              `json:"-"`
 	Stopped  string            `json:"-"` // why the exploration is not complete
-	Coverage *explore.Coverage `json:"-"` // for exhaustive searches; Fixed lists what is the same in all schedules
+	Coverage *explore.Coverage `json:"-"` // only for exhaustive searches; Fixed lists what is the same in all schedules
 
 	Failures []*Counterexample `json:"-"` // the first failure of each law
 	Wrote    map[string]bool   `json:"-"` // controllers that wrote in at least one schedule
 	Settled  map[string]bool   `json:"-"` // controllers with an object of their kind in at least one settled world
-	Middle   string            `json:"-"` // what a time limit interrupted in a schedule, so that no law was evaluated
+	Middle   string            `json:"-"` // what a time limit interrupted in one schedule; no law was evaluated there
 	Keyed    map[string]bool   `json:"-"` // controllers that reconciled a key that names an object of their kind
 	Said     []Said            `json:"-"` // for the options Whole and Said; sorted by controller and law
 	Beside   []Beside          `json:"-"` // for the options Whole and Said; sorted

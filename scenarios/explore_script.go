@@ -18,15 +18,15 @@ type Script struct {
 	Until    int                        // the index of the first step that is not part of the script
 	Faults   map[string]int             // the maximal number of faults in a run, by the fault's name
 	Strict   bool                       // a violation counts even if the process could not know of it (a lost race)
-	Replace  map[string]host.Controller // controllers that run instead, by the name of the controller that they replace
+	Replace  map[string]host.Controller // controller name -> the controller that runs instead
 	States   bool                       // outcomes contain the final state
 
 	laws     []string // the names of the laws that count; empty means all laws
 	lawsOnly bool     // ignore the file's expectations
 	whole    bool     // runs do not end at violations
-	prefer   string   // the ID of the law that should be found; "" for any law
+	prefer   string   // the ID of the law to report if several are violated at once; "" for the first
 	out      string   // the directory for failures; "" if unknown
-	mutant   string   // the name of the mutant in Replace, for the file of a failure
+	mutant   string   // the name of the mutant in Replace, for failure files
 
 	// atOnce executes the user's actions at once, as in the default run. Otherwise they race with the controllers.
 	atOnce bool
@@ -60,8 +60,8 @@ func (p *Script) Run(c sim.Choices) *explore.Outcome {
 	return out
 }
 
-// fit does the same as Run. If a controller cannot be run, fit returns the reason in the outcome and does not panic.
-// This may happen in a late schedule although earlier schedules ran.
+// fit does the same as Run, but it does not panic if a controller cannot be run. Then it returns the reason in the
+// outcome. A late schedule can be the first to show the reason.
 func (p *Script) fit(c sim.Choices) (out *explore.Outcome) {
 	defer func() {
 		switch e := recover().(type) {
@@ -83,7 +83,7 @@ func (p *Script) once(c sim.Choices) (*Run, *explore.Outcome) {
 	return r, p.execute(r)
 }
 
-// warm decodes all manifests, which the runs of all workers share.
+// warm decodes all manifests before the workers start, because their runs share the result.
 func (p *Script) warm() error { return p.File.Check(p.Registry) }
 
 func (p *Script) begin(c sim.Choices) *Run {
@@ -106,7 +106,7 @@ func (p *Script) begin(c sim.Choices) *Run {
 func (p *Script) execute(r *Run) *explore.Outcome {
 	over := false
 	defer func() {
-		if !over { // after a panic, nobody else would stop the run
+		if !over { // after a panic, no caller stops the run
 			r.abandon()
 		}
 	}()
@@ -141,7 +141,7 @@ func (p *Script) execute(r *Run) *explore.Outcome {
 // replay executes a step in an explored run. It returns the violation that ends the run, or nil.
 func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violation {
 	v := s.verb
-	// The verb step makes sense only in the default schedule.
+	// Steps with the verb "step" make sense only in the default schedule.
 	if !v.replayed() && (v != verbStep || r.course.races) {
 		return nil
 	}

@@ -30,7 +30,7 @@ type results struct {
 	mark    *explore.Mark    // the position at which an exhaustive search continues; nil for the start
 	saved   explore.Coverage // the coverage of an exhaustive search at the last write
 	told    time.Time        // the time of the last write
-	every   time.Duration    // the interval of writes
+	every   time.Duration    // the time between two writes
 }
 
 // results opens the result file. It returns nil if the options require none.
@@ -47,7 +47,7 @@ func (p *Script) results(o ExploreOptions) (*results, error) {
 	}
 	var steps strings.Builder
 	for _, s := range p.program() {
-		fmt.Fprintln(&steps, s.Expect, s) // an era or a case changes the steps without changing the file
+		fmt.Fprintln(&steps, s.Expect, s) // one file may have different steps, for example with another era
 	}
 	h.Settings = strings.TrimSpace(fmt.Sprintf("strategy=%s seed=%d steps=%.4x budget=%d early=%d%s", cmp.Or(o.Strategy, "mix"),
 		o.Seed, sha256.Sum256([]byte(steps.String())), cmp.Or(o.Budget, shrinkBudget), o.Early, faultsArg(p.Faults)))
@@ -195,8 +195,8 @@ func (r *results) exploration(interrupted bool) *Exploration {
 	return x
 }
 
-// minimize minimizes the failures that have not been minimized, adds all failures to x, and writes the results. The
-// function again repeats a run.
+// minimize minimizes the failures that have not been minimized, adds all failures to x, and writes the results. again
+// repeats the run of a failure.
 func (r *results) minimize(ctx context.Context, o ExploreOptions, x *Exploration,
 	again func(f *campaign.Failure) (*explore.Failing, error)) error {
 	for _, f := range slices.Clone(r.Failures) {

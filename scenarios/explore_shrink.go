@@ -130,9 +130,9 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 	return p.shrink(&explore.Failing{Violation: out.Findings[0], Outcome: out, Schedule: schedule}, shrinkBudget, nil)
 }
 
-// subject returns the script in the form for package explore. Nearly every expectation fails in an empty world, for
-// many reasons. Therefore, if an expectation fails, a smaller run must fail with the same text, and after the same last
-// fault. If the script does not fail in the default schedule, the smaller script must not fail in it either.
+// subject returns the script in the form for package explore. In a small world, nearly every expectation fails, but for
+// other reasons. Therefore, if an expectation fails, a smaller run must fail with the same text, and after the same
+// last fault. If the script does not fail in the default schedule, the smaller script must not fail in it either.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}
@@ -153,7 +153,7 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 			return q.Run
 		}
 		if !byDefault && q.failsByDefault(b) {
-			return nil // a part without which the expectation cannot hold was removed
+			return nil // without the removed parts, the expectation cannot hold
 		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
@@ -166,8 +166,8 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	return s
 }
 
-// needsAll reports whether every part of the script must stay: a Go function of the verb ensure fails even in the
-// default schedule. In a smaller script the function could fail because objects are missing.
+// needsAll reports whether no part of the script may be removed, because a Go function of the verb ensure fails even in
+// the default schedule. In a smaller script the function could fail because objects are missing.
 func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }

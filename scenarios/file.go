@@ -47,9 +47,9 @@ type Step struct {
 
 // Arg is an argument of a step.
 type Arg struct {
-	Text  string // as in the file, without quotes
+	Text  string // the argument as in the file, without quotes
 	Key   string // the key of key=value and --flag[=value]; "" for a bare word
-	Value string // the text after "="; the bare word; or "true" for a --flag without a value
+	Value string // the text after "=", the bare word, or "true" for a --flag without a value
 	Flag  bool   // the argument begins with "--"
 }
 
@@ -166,8 +166,8 @@ func (f *File) under(name string) []*section {
 	return all
 }
 
-// manifests decodes a section. The result is cached, and all runs share it: the server does not change objects in
-// requests.
+// manifests decodes a section. It caches the result. All runs share it, because the server does not change the objects
+// in requests.
 func (f *File) manifests(s *section, server *fakeapi.Server) ([]*manifest.Manifest, error) {
 	if s.docs != nil {
 		return s.docs, nil
@@ -232,7 +232,7 @@ func (b *base) fork() *fakeapi.Server {
 	return b.server.Fork()
 }
 
-// install returns a base with the objects of the base on and of the sections. on may be nil.
+// install returns a base with the objects of another base, on, and of the sections. on may be nil.
 func (f *File) install(on *base, g *Registry, secs []*section) (*base, error) {
 	key := baseKey{options: g.Server}
 	if on != nil {

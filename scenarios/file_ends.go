@@ -15,13 +15,13 @@ import (
 // a quiet run of the same steps.
 const sameEnd = "same-end"
 
-// ends contains the results of the quiet runs of the steps before a step.
+// ends contains the settled worlds of the quiet runs for one step. A quiet run executes the steps before this step.
 type ends struct {
-	first, draws sync.Once       // for the run in the default schedule; for the random runs, which are rarely needed
-	none         string          // why worlds cannot be compared with the run in the default schedule; "" if they can
-	drawsNone    string          // the same for the random runs
-	end          end             // the settled world of the run in the default schedule
-	differ       map[string]bool // "KIND" or "KIND PATH" in which the quiet runs differ
+	first, draws sync.Once       // guard the default run, and the random runs, which are rarely needed
+	none         string          // why worlds cannot be compared with the default run; "" if they can
+	drawsNone    string          // why worlds cannot be compared with the random runs; "" if they can
+	end          end             // the settled world of the default run
+	differ       map[string]bool // the kinds ("KIND") and fields ("KIND PATH") in which the runs differ
 	last         time.Duration   // the latest virtual time at which one of the runs ended
 }
 
@@ -55,9 +55,9 @@ type endOf struct {
 	fields  map[string]map[string][]string // path of a field -> value -> objects
 }
 
-// walk calls the function note for each text, number and boolean below a field. All items of a list have the same path,
-// except that an item's field type becomes a part of the path. walk skips a False condition: it may be missing from
-// another run in which the condition was never True.
+// walk calls note for each text, number and boolean below a field. The items of a list have the same path, but the
+// field type of an item, such as Ready, becomes a part of its path. walk skips a condition with status False, because
+// another run may lack it if it was never True.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -118,13 +118,12 @@ func (q *ends) leaves() string {
 // mostEnds is the maximal number of differences in a text. Further differences are only counted.
 const mostEnds = 3
 
-// difference returns how the world differs from that of a quiet run, or "". It skips the kinds and fields in the set
-// not.
-func (e end) difference(quiet end, not map[string]bool) string {
+// difference returns how the world differs from that of a quiet run, or "". It ignores the kinds and fields in ignored.
+func (e end) difference(quiet end, ignored map[string]bool) string {
 	var told []string
 	e.compare(quiet, func(path, text string) {
 		kind, _, _ := strings.Cut(path, " ")
-		if !not[path] && !not[kind] {
+		if !ignored[path] && !ignored[kind] {
 			told = append(told, text)
 		}
 	})
@@ -134,15 +133,14 @@ func (e end) difference(quiet end, not map[string]bool) string {
 	return strings.Join(told, "; ")
 }
 
-// compare calls the function found for each kind with different numbers of objects, and for each field with different
-// values.
+// compare calls found for each kind with different numbers of objects, and for each field with different values.
 func (e end) compare(quiet end, found func(path, text string)) {
 	for _, kind := range union(e, quiet) {
 		here, there := e.kind(kind), quiet.kind(kind)
 		if len(here.objects) != len(there.objects) {
 			text := fmt.Sprintf("there are %d objects of kind %s, and %d in a quiet run", len(here.objects), kind, len(there.objects))
 			switch more, less := without(here.objects, there.objects), without(there.objects, here.objects); {
-			case len(less) == 0: // if each world has names that the other does not have, no names are listed
+			case len(less) == 0: // no names are listed if each world has some that the other lacks
 				text += "; only here: " + strings.Join(more, ", ")
 			case len(more) == 0:
 				text += "; only there: " + strings.Join(less, ", ")

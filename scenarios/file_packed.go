@@ -21,7 +21,7 @@ const (
 func writeSection(b *strings.Builder, name, body string) {
 	if len(body) >= leastPacked {
 		var raw bytes.Buffer
-		z, _ := gzip.NewWriterLevel(&raw, gzip.BestCompression) // no error: the level is valid, and a buffer takes all
+		z, _ := gzip.NewWriterLevel(&raw, gzip.BestCompression) // cannot fail: the level is valid
 		_, _ = io.WriteString(z, body)
 		_ = z.Close()
 		text := base64.StdEncoding.EncodeToString(raw.Bytes())

@@ -203,7 +203,7 @@ func (s *Step) checkValues() error {
 // kinds of the file. The second server is needed if the CRD of a kind has not been created yet in this run.
 type servers []*fakeapi.Server
 
-// kindNamed returns the kind with a name that users may type, or nil.
+// kindNamed returns the kind with this kind, resource, singular or short name, such as "deploy", or nil.
 func (in servers) kindNamed(name string) *fakeapi.Kind {
 	for _, s := range in {
 		if k := s.KindNamed(name); k != nil {

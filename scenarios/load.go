@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// verbs contains all verbs. A file keeps the table with which it was parsed, and a step keeps its verb. Therefore only
-// the functions below use this variable.
+// verbs contains all verbs. Only the functions below use this variable, because a file keeps the table with which it
+// was parsed, and a step keeps its verb.
 var verbs = []*Verb{
 	// user actions
 	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
@@ -79,7 +79,7 @@ var library embed.FS
 func Library() fs.FS {
 	sub, err := fs.Sub(library, "testdata")
 	if err != nil {
-		panic(err) // the name would not be a valid path
+		panic(err) // only an invalid path is an error
 	}
 	return sub
 }

@@ -27,8 +27,8 @@ type Registry struct {
 	// Candidate is for the verb managers, and may be nil. It returns a controller that takes part in leader election
 	// for the process with this name. The controller calls lead with the result.
 	Candidate func(name string, lead func(bool)) host.Controller
-	// Reaper returns a controller that deletes an object as kubectl did before the garbage collector existed, for
-	// "delete --client-side". The controller passes its result to outcome. Reaper may be nil.
+	// Reaper returns the controller for "delete --client-side". It deletes an object as kubectl did before the garbage
+	// collector existed, and passes the result to outcome. Reaper may be nil.
 	Reaper func(kind schema.GroupVersionKind, namespace, name string, outcome func(error)) (host.Controller, error)
 
 	// Server, if not nil, configures the server of every world, for example its webhooks. Its functions must not depend
@@ -44,8 +44,8 @@ func (g *Registry) server() *fakeapi.Server {
 	return fakeapi.New(*g.Server)
 }
 
-// Func is a user action or a check in Go, which files call by a verb. Its client acts as the user, and its requests are
-// executed at once. The result may depend only on what the function reads.
+// Func is a user action or a check in Go, for the verbs do and ensure. Its client acts as the user. Requests are
+// executed at once. The result may depend only on what the function reads with the client.
 type Func func(user host.Client) error
 
 // Controller returns the controller "name" or "name@era". Without an era it returns the last controller with this name.
@@ -110,7 +110,7 @@ func (g *Registry) mutant(name string) (*host.Mutant, string) {
 	return nil, "unknown mutant " + name + suggest(name, names)
 }
 
-// inPlace returns the Replace map for a mutant: the name of the mutant's controller, and the mutant.
+// inPlace returns the value of Script.Replace for a mutant.
 func inPlace(m *host.Mutant) map[string]host.Controller {
 	c := m.Make()
 	return map[string]host.Controller{c.Name: c}
@@ -175,7 +175,7 @@ func (g *Registry) wrong(format string, args ...any) error {
 //   - "*" selects all controllers that run by default,
 //   - "all" selects all controllers of the registry,
 //   - "-name" excludes a controller that "*" or "all" selects,
-//   - "*@era" and "all@era" select this era of each controller, or the default era of a controller without it.
+//   - "*@era" and "all@era" select this era; a controller that does not have it runs in its default era.
 //
 // If a list both selects and excludes a name, the first entry counts (KCM-1). The string is the text of an error, or
 // "".
@@ -186,7 +186,7 @@ func (g *Registry) Choose(specs []string) ([]host.Controller, string) {
 		name, minus := strings.CutPrefix(spec, "-")
 		c, what := g.Controller(name)
 		if minus && slices.Contains(g.Absent, name) {
-			continue // it is not registered here, so it does not run in any case
+			continue // it never runs, because it is not registered here
 		}
 		switch {
 		case what != "" && !isWildcard(name) || minus && isWildcard(name):

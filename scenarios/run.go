@@ -36,9 +36,9 @@ type Run struct {
 	out   strings.Builder // the output of the current step
 	quiet bool            // discard the output of steps
 
-	replace  map[string]host.Controller // controllers that run instead, by the name of the one that they replace
-	replaced bool                       // a controller in replace was started
-	switched int                        // the number of records at the last step switch or downgrade-server
+	replace  map[string]host.Controller // controller name -> the controller that runs instead
+	replaced bool                       // the run has started a controller of replace
+	switched int                        // the number of records before the last step "switch" or "downgrade-server"
 	marks    map[string]uint64          // name of a mark -> the server's revision
 	stale    bool                       // the script restarts processes from older states
 	tried    func(s *Step, err error)   // called after each user action; may be nil
@@ -53,20 +53,20 @@ type settled struct {
 }
 
 // course decides what happens next in a run. If choices is nil, the run has the default schedule. Otherwise choices
-// decides in the explored settles: those that are not quiet. choices may be a recorded schedule.
+// decides in the explored settles, which are those without "quiet". choices may be a recorded schedule.
 type course struct {
 	choices sim.Choices   // decides in explored settles; nil in the default run
 	races   bool          // the user's actions race with the controllers
 	keys    *explore.Keys // the schedule to replay; nil for none
 	from    int           // index of the first record of the first explored settle
 
-	faults   map[string]int // the fault budget
-	budgeted bool           // the fault budget was added to the world
+	faults   map[string]int // the maximal number of faults in a run, by the fault's name
+	budgeted bool           // faults was added to the world
 
 	steps int // the maximal number of steps in an explored settle; 0 means the default
 	idle  int // the maximal number of steps without a commit; 0 means maxIdleDrawn
 
-	ended     bool   // choices, or a step that could not be executed, has ended the run
+	ended     bool   // choices ended the run, or a step could not be executed
 	senseless *Error // the error of a step that could not be executed in this schedule
 }
 
@@ -94,7 +94,7 @@ func newRun(g *Registry, f *File) *Run {
 	return r
 }
 
-// digest adds the state that the script keeps between steps to a hash.
+// digest adds to a hash the state that the script keeps between steps.
 func (r *Run) digest(h *sim.Hash) {
 	h.Word(uint64(r.telling.settles))
 	if r.stale {
@@ -117,7 +117,7 @@ func (r *Run) abandon() {
 // World returns the world of the script, with its history.
 func (r *Run) World() *sim.World { return r.t.World }
 
-// Violations returns the violations of laws that counted at the time of the violation.
+// Violations returns each violation whose law counted when the violation occurred.
 func (r *Run) Violations() []render.Mark { return r.counting.counted() }
 
 func (r *Run) hash() uint64 { return r.t.World.Hash() }
@@ -227,8 +227,8 @@ func (r *Run) note(s *Step, err error) {
 	}
 }
 
-// raced reports whether the current step's action may race with the controllers. It may not if the next settle is
-// quiet.
+// raced reports whether the current step's action may race with the controllers. If the next settle is quiet, it may
+// not.
 func (r *Run) raced() bool {
 	if r.step == nil {
 		return true

@@ -13,7 +13,7 @@ import (
 type Failure struct {
 	Step      *Step       // nil if the failure is in the settle after the script
 	Code      int         // the exit code, if the failure is not expected
-	Violation render.Mark // what to show; if an expectation of the file does not hold, Law is "expect"
+	Violation render.Mark // what to show; Law is "expect" if an expectation of the file does not hold
 
 	from int // index of the first record to show
 }
@@ -23,11 +23,11 @@ func (f *Failure) Expected() bool { return f.Step != nil && f.Step.Expect }
 
 type failed struct {
 	all    []Failure    // in order of occurrence
-	unread bool         // violations and failed expectations are not added to all, because an explored run shows none
+	unread bool         // do not add violations and failed expectations to all, because explored runs show none
 	found  *render.Page // the page of the failure that an explore or mutant step found
 }
 
-// last returns the last failure, or nil. If the failure is not expected, it has ended the run.
+// last returns the last failure, or nil. An unexpected failure ends the run, so it is always the last.
 func (f *failed) last() *Failure {
 	if n := len(f.all); n > 0 {
 		return &f.all[n-1]
@@ -59,7 +59,7 @@ func (r *Run) Page(f *Failure) *render.Page {
 	return p
 }
 
-// The maximal number of lines of a process's output on a page, and of bytes in a line.
+// The limits for a process's output on a page: the number of lines, and the bytes of a line.
 const (
 	mostPrinted    = 200
 	longestPrinted = 2000
@@ -106,7 +106,7 @@ func (r *Run) failExpect(text string) {
 	r.fail(ExitFail, b, from)
 }
 
-// mostLines is the maximal number of lines on the page of a world that does not settle and has no repeated lines.
+// mostLines is the maximal number of lines on a page about a world that does not settle, if no lines repeat.
 const mostLines = 40
 
 // failSettle records that the world did not settle. The page shows the fight, or the repeated lines, or the last
@@ -148,15 +148,15 @@ func (r *Run) lastRecord(lines []render.Line) int {
 type counting struct {
 	judge    *law.Judge
 	strict   bool              // a violation makes a run fail even if the process could not know of it
-	prefer   string            // the ID of the law that should be found; "" for any law
+	prefer   string            // the ID of the law to report if several are violated at once; "" for the first
 	only     map[*law.Law]bool // the laws that count; nil means all laws
-	turns    []turn            // which laws counted, and since which violation
-	accepted int               // how many of the judge's violations, from the first one on, were handled
+	turns    []turn            // which laws have counted, in order of time
+	accepted int               // the number of the judge's violations that were already handled
 }
 
-// turn says which laws count from a certain violation on.
+// turn contains the laws that counted from a certain violation on.
 type turn struct {
-	from int               // index of that violation in the violations of the judge
+	from int               // index of this violation in the violations of the judge
 	only map[*law.Law]bool // nil means all laws
 }
 
@@ -176,8 +176,8 @@ func (c *counting) accept() { c.accepted = len(c.judge.Violations()) }
 
 func (c *counting) pending() *law.Violation { return c.first(c.accepted) }
 
-// first returns the first violation, from an index on, that makes the run fail. If the record has several violations,
-// first prefers the law in prefer.
+// first returns the first violation that makes the run fail, beginning with the index from. If several violations have
+// the same record, it prefers the law prefer.
 func (c *counting) first(from int) *law.Violation {
 	bs := c.judge.Violations()
 	var first *law.Violation
@@ -196,7 +196,7 @@ func (c *counting) first(from int) *law.Violation {
 	return first
 }
 
-// counted returns the violations of laws that counted at the time of the violation.
+// counted returns each violation whose law counted when the violation occurred.
 func (c *counting) counted() []render.Mark {
 	var all []render.Mark
 	var only map[*law.Law]bool
@@ -254,8 +254,8 @@ func (t *telling) initial() int {
 	return 0
 }
 
-// cycle returns the numbers of the first and last repeated line. It looks for a repetition at the end of the lines,
-// and otherwise for a cycle that a law found.
+// cycle returns the numbers of the first and last repeated line. It looks for a repetition at the end of the lines. If
+// there is none, it looks for a cycle that a law found.
 func (c *counting) cycle(lines []render.Line) (first, last int, ok bool) {
 	if first, last, ok = render.Cycle(lines); ok {
 		return first, last, ok

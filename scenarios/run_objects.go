@@ -53,7 +53,7 @@ func (r *Run) named(t target) []string {
 	return names
 }
 
-// each calls f for all objects of a kind, sorted by namespace and name. Numbers at the ends of names count as numbers.
+// each calls f for all objects of a kind, sorted by namespace and name. "web-2" comes before "web-10".
 func (r *Run) each(k *fakeapi.Kind, f func(ref sim.Ref, obj runtime.Object)) {
 	var all []runtime.Object
 	if k = r.t.Server.Kind(k.GVK); k == nil {
@@ -172,7 +172,8 @@ func Unserved(server *fakeapi.Server, c host.Controller) string {
 	return ""
 }
 
-// replacing returns the controller that runs instead of c, or c. A mutant with an era replaces only that era.
+// replacing returns the controller in r.replace for c, or c if there is none. A mutant with an era replaces only that
+// era.
 func (r *Run) replacing(c host.Controller) host.Controller {
 	if m, ok := r.replace[c.Name]; ok && (m.Era == c.Era || m.Era == "") {
 		r.replaced = true

@@ -16,14 +16,14 @@ type Verb struct {
 	Params  []Param // the parameters, written as key=value or --flag=value
 	Min     int     // the minimal number of [Step.Words]
 	Max     int     // the maximal number of [Step.Words]; negative means no limit
-	Raw     bool    // key=value without "--" is a word, for example a label
+	Raw     bool    // key=value is a word, for example a label; parameters need "--"
 	Listed  bool    // words may be lists with commas, as in the flag --controllers
 
 	acts     bool // the step changes the world; in explored runs it is an action of the user
 	sends    bool // the step sends manifests of sections
 	installs bool // the step creates objects that exist from the start
 	settles  bool // the step runs the world
-	paces    bool // user actions after the step race with the controllers, as after a settle
+	paces    bool // later user actions race with the controllers, as after a settle
 	judges   bool // the step sets which laws count
 	explores bool // the step repeats the steps before it in many runs
 
@@ -63,11 +63,10 @@ func (v *Verb) Help() string {
 	return b.String()
 }
 
-// Explores reports whether the verb repeats the steps before it in many runs. A step of such a verb does not change the
-// world.
+// Explores reports whether the verb repeats the steps before it in many runs. Its steps do not change the world.
 func (v *Verb) Explores() bool { return v.explores }
 
-// replayed reports whether explored runs execute steps of the verb. They skip printing steps and exploring steps.
+// replayed reports whether explored runs execute steps of the verb. They skip steps that only print or explore.
 func (v *Verb) replayed() bool {
 	return v.acts || v.installs || v.judges || v.paces || v.settles || v.expects != nil
 }

@@ -229,8 +229,8 @@ func (r *Run) predict(s *Step) string {
 	return ""
 }
 
-// changed counts changes to objects of a kind since the timeline of the last settle began, in the order of amounts. It
-// leaves out changes by the user.
+// changed counts the changes to objects of a kind, with one number for each of amounts. It counts from the start of the
+// last settle's timeline. It leaves out changes by the user.
 func (r *Run) changed(kind string) (n [5]int) {
 	h := &r.t.World.History
 	for i := r.settled.from; i < h.Len(); i++ {
@@ -307,8 +307,8 @@ func checkFunc(c *checker, s *Step) error {
 	return s.wrong("there is no function %s%s", s.Word(0), suggest(s.Word(0), names))
 }
 
-// ensure evaluates same-end, or calls a function of the registry, and returns the error or "". If a time limit
-// interrupted a reconcile, the world has not settled. Then a function is called only for a step with "!".
+// ensure evaluates same-end or a function of the registry, and returns the error or "". If a time limit interrupted a
+// reconcile, the world has not settled. A function is then called only for a step with "!".
 func (r *Run) ensure(s *Step) string {
 	if s.comparesEnds() {
 		return r.compare(r, s)

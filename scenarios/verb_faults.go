@@ -47,7 +47,7 @@ itself.`,
 	},
 }
 
-// trap returns the request at which a step crash kills the process, or nil if the step kills the process at once.
+// trap returns the request at which the step "crash" kills the process, or nil if it kills the process at once.
 func (s *Step) trap(in servers) (*trial.Trap, error) {
 	words := s.Words()[1:]
 	if len(words) == 0 {
@@ -70,7 +70,7 @@ func (s *Step) trap(in servers) (*trial.Trap, error) {
 	return &trial.Trap{After: words[0] == "after", Verb: fakeapi.Verb(words[1]), Kind: k, Name: name}, nil
 }
 
-// eachProcess calls f for each process that a name stands for. All calls are one user action.
+// eachProcess calls f for each process that a name selects, such as all instances of a controller, in one user action.
 func (r *Run) eachProcess(label, name string, f func(*host.Process)) error {
 	ps, err := r.processesNamed(name)
 	if err != nil {
@@ -141,7 +141,7 @@ var verbMark = &Verb{
 			r.marks[s.Word(0)] = r.t.Server.Version()
 			return nil
 		}
-		_ = mark() // so that later steps know the name; a racing action sets the mark again
+		_ = mark() // later steps need the name; an action that races sets the mark again
 		return r.act("mark "+s.Word(0), mark)
 	},
 }
@@ -261,7 +261,7 @@ func checkSees(c *checker, s *Step) error {
 	return c.process(s, s.Word(0))
 }
 
-// eachView calls f for each process that a name stands for, with the kind in the version that the process watches.
+// eachView calls f for each process that a name selects, with the version of the kind that the process watches.
 func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeapi.Kind) bool) error {
 	ps, err := r.processesNamed(process)
 	if err != nil {
@@ -286,7 +286,7 @@ func (r *Run) eachView(verb, process, kind string, f func(*host.Process, *fakeap
 	})
 }
 
-// watched returns a kind in the version in which a process watches it.
+// watched returns the version of a kind that a process watches.
 func (r *Run) watched(p *host.Process, k *fakeapi.Kind) (*fakeapi.Kind, error) {
 	var kinds []string
 	var other *fakeapi.Kind

@@ -231,11 +231,11 @@ func dependentName(ref sim.Ref, obj any) string {
 	return name
 }
 
-// createdBy is the annotation that contained the creator of an object before ControllerRef existed.
+// createdBy is the annotation that named the creator of an object before ControllerRef existed.
 const createdBy = "kubernetes.io/created-by"
 
-// failedPods lists the failed Pods. It groups them by their ControllerRef. A Pod without a ControllerRef is grouped by
-// the creator in its annotation (CREATEDBY-3).
+// failedPods lists the failed Pods by ControllerRef. A Pod without a ControllerRef is listed under the creator in its
+// annotation (CREATEDBY-3).
 func (r *Run) failedPods() string {
 	groups := map[string][]string{}
 	for _, k := range r.t.Server.Kinds() {

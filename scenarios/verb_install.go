@@ -81,8 +81,8 @@ that it needs.`,
 	run: func(r *Run, s *Step) error { return r.eachSection(s, r.file.under, r.apply) },
 }
 
-// definitions returns the sections at a path of the archive. If there are none, it reads files at that path, relative
-// to the directory of the scenario file. The files with CRDs become sections that are not in the archive.
+// definitions returns the sections at a path of the archive. If there are none, it reads the files at that path,
+// relative to the directory of the scenario file. Each file with CRDs becomes a section that is not in the archive.
 func (f *File) definitions(s *Step, name string) ([]*section, error) {
 	if all := f.under(name); len(all) > 0 {
 		return all, nil

@@ -60,8 +60,8 @@ one of its file.`,
 	},
 }
 
-// recorded returns the recorded schedule. It sets the faults, the mutant and the strictness of the script to those of
-// the step.
+// recorded returns the recorded schedule. It copies the faults, the mutant and the strictness of the step to the
+// script.
 func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	p.atOnce, p.Faults, p.Strict = false, s.faults(), p.Strict || s.flag("strict")
 	if name, ok := s.Param("mutant"); ok {
@@ -70,7 +70,7 @@ func (s *Step) recorded(p *Script) (explore.Schedule, error) {
 	return p.File.section(s.Word(0)).schedule(p.File)
 }
 
-// scheduleVersion is the first line of a section with a schedule. It changes when older schedules would give other
+// scheduleVersion is the first line of a section with a schedule. It changes if older schedules no longer give the same
 // runs.
 const scheduleVersion = "threelaws schedule 1"
 
@@ -85,7 +85,7 @@ func (f *File) misfit(err error) *Error {
 	}
 	text := fmt.Sprintf("the schedule does not fit the file: %s cannot be taken at step %d", m.Want, m.Step)
 	switch n := nearest.Word(m.Want, m.Enabled); {
-	case m.Step == 0: // the run ended before the entry; entries of files have no step
+	case m.Step == 0: // the run ended before this entry, which has no step because it comes from a file
 		text = fmt.Sprintf("the schedule does not fit the file: %s is never taken: the run is over before it", m.Want)
 	case n != "":
 		text += "; did you mean " + n + "?"

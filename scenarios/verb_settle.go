@@ -67,7 +67,7 @@ type settleOptions struct {
 	verbose bool          // show status writes
 	limit   int           // stop after this many writes; 0 means a large default
 	during  time.Duration // stop after this virtual time; 0 means no limit
-	rest    bool          // at the end of the time during, count the world as settled
+	rest    bool          // count the world as settled when the time during has passed
 }
 
 // settle runs the world until only faults are enabled, or until a limit is reached.
@@ -107,13 +107,13 @@ func (r *Run) limits(o settleOptions) trial.Limits {
 		l.Recorded = keys.Len()
 	}
 	if keys := r.course.keys; keys != nil && l.Stop == nil && !o.quiet {
-		// A replay ends with its schedule, because the world may never settle.
+		// A replay that fails ends with its schedule, because the world may never settle.
 		l.Stop = func() bool { return keys.Done() && failing() }
 	}
 	return l
 }
 
-// explore switches the world to the explored choices, and adds the fault budget to it.
+// explore makes the world follow the explored choices, and adds the fault budget to it.
 func (r *Run) explore() {
 	c := &r.course
 	r.t.World.SetChoices(c.choices)
@@ -129,8 +129,7 @@ func (r *Run) explore() {
 	c.budgeted = true
 }
 
-// mostShown limits the timeline of a settle that did not end. It shows this number of lines at the beginning, and the
-// same number at the end.
+// mostShown limits the timeline of a settle that did not end: at most this many lines at its start and at its end.
 const mostShown = 60
 
 // printTimeline prints the records since the last call of barrier.
@@ -167,7 +166,7 @@ func (r *Run) printTimeline(how trial.Settling, verbose bool) {
 	r.printf("%s", r.settled.not)
 }
 
-// printOthers prints the violations that are not shown in the timeline. It prints a line for each law, with the number.
+// printOthers prints the violations that are not shown in the timeline: one line for each law, with their number.
 func (r *Run) printOthers(lines []render.Line) {
 	shown := map[int]bool{}
 	for i := range lines {

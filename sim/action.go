@@ -70,7 +70,7 @@ type Footprint struct {
 }
 
 // Independent reports whether the order of two actions with these footprints makes no difference, in any state in which
-// both are enabled. For two writes to one kind it does, because watchers receive them in commit order.
+// both are enabled. Two writes to one kind are dependent, because watchers receive them in commit order.
 func (f Footprint) Independent(g Footprint) bool {
 	if f.Global || g.Global || (f.Process != "" && f.Process == g.Process) {
 		return false

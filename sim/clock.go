@@ -16,8 +16,9 @@ type Clock struct {
 	// Settle in package trial stays within its end time. 0 means no limit.
 	Horizon time.Duration
 
-	// Beside, if set, advances a second clock to a time since Epoch, together with this one. It returns the time that
-	// the second clock has reached: an earlier time if an event has happened there.
+	// Beside, if set, advances a second clock together with this one. The parameter to is the time to reach, since
+	// Epoch. If an event happens on the second clock earlier, that clock stops there. Beside returns the time that it
+	// has reached.
 	Beside func(to time.Duration) time.Duration
 
 	elapsed time.Duration
@@ -80,8 +81,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Reach moves the clock to a time since Epoch, like [Clock.Advance]. It stops early if an event happens on the clock of
-// Beside. The result tells whether the clock has reached the time.
+// Reach moves the clock to a time since Epoch, like [Clock.Advance]. If an event happens earlier on the clock of
+// Beside, Reach stops there and returns false.
 func (c *Clock) Reach(to time.Duration) bool {
 	if to > c.elapsed {
 		came := to
@@ -93,7 +94,7 @@ func (c *Clock) Reach(to time.Duration) bool {
 	return to <= c.elapsed
 }
 
-// due returns how many timers can fire next: the overdue timers, or else the timers with the earliest time.
+// due returns how many timers can fire next. These are the overdue timers, or if there are none, the earliest timers.
 func (c *Clock) due() int {
 	n := 0
 	for n < len(c.timers) && (c.timers[n].At == c.timers[0].At || c.timers[n].At <= c.elapsed) {

@@ -17,7 +17,7 @@ const (
 	SyncEnd             // the worker ended the reconcile; Message holds the error, if any
 	FaultHit            // a fault, a paused or resumed watch, or a switch of era: Verb is its name
 	Mutation            // an object in a process's cache was found changed in place (WRITE-5)
-	Stuck               // found in the settled world: a process waits for an event that cannot come any more
+	Stuck               // the world has settled, and a process waits for an event that cannot come any more
 	Settled             // the world has settled; if Reason is set, only the time limit was reached
 	Fighting            // the world's abstract state recurred with a write in between, or grows without end
 	Unsettled           // the run was stopped before the world settled
@@ -34,7 +34,7 @@ type Record struct {
 	At    time.Duration // virtual time since the start of the world
 	Op    Op
 	Cause int // Index of the record that made this one happen; -1 for none
-	// Commit, Refusal, Read: the number of records when the process sent the request; 0 if unknown
+	// Commit, Refusal, Read: the length of the history when the process sent the request; 0 if unknown
 	Asked int
 
 	Process     string // the actor: a process, "user", "faults"
@@ -48,8 +48,8 @@ type Record struct {
 	Verb        string // the verb of the request; FaultHit: the fault's name; otherwise a word such as "deliver"
 	Subresource string // "status", "scale", ...
 	Object      Ref    // the object of the request or event
-	Before      any    // Commit: stored version before, nil if none. Delivery: the version in the cache before
-	// Commit: version stored after, nil if removed. Delivery: version now, nil if deleted. Read, Mutation: the object
+	Before      any    // Commit: the version stored before, or nil. Delivery: the cached version before, or nil
+	// Commit: the version stored now, or nil. Delivery: the cached version now, or nil. Read, Mutation: the object
 	After   any
 	Version uint64 // Commit, Delivery: the resource version of the change
 	// the version of Object that the reconcile or program last read, from the server or a cache; nil if it read none
@@ -68,16 +68,16 @@ type Record struct {
 	Lost     bool     // Commit: the response never reached the process
 }
 
-// Guards are the preconditions of a write.
+// Guards says which preconditions a write has.
 type Guards struct {
 	UID, ResourceVersion bool
 
-	// Applies marks a server-side apply. An apply states the wanted fields and applies to any object of that name. So
-	// it does not depend on what the process has read.
+	// Applies marks a server-side apply. An apply contains the wanted fields, for any object of that name. Therefore it
+	// does not depend on what the process has read.
 	Applies bool
 }
 
-// Stale reports whether the write changed another version of the object than the version that the process last read.
+// Stale reports whether the version before the write differs from the version that the process last read.
 func (r *Record) Stale() bool {
 	return r.Op == Commit && r.Saw != nil && r.Before != nil && r.Saw != r.Before
 }
@@ -122,8 +122,8 @@ func (h *History) trim() {
 
 // Request is a request that a program sent to the world. Two runs of one schedule are compared by their requests.
 type Request struct {
-	Step    int     // how many steps had been taken when the world received it; set by [World.Request]
-	Process string  // the process that sent it
+	Step    int     // how many steps had been taken when the world received the request; set by [World.Request]
+	Process string  // the process that sent the request
 	Digest  uint64  // digest of the whole content; it does not depend on the encoding (JSON or protobuf)
 	Content Content // immutable, and shared
 }
@@ -174,8 +174,8 @@ func Short(kind string) string {
 	return strings.ToLower(kind)
 }
 
-// IsZero reports whether the reference names no object. If a process reconciles no kind of its own, [Record.For] has
-// only a name: the key.
+// IsZero reports whether the reference names no object. If a process reconciles no kind of its own, [Record.For]
+// contains only the key, as the name.
 func (r Ref) IsZero() bool { return r.Kind == "" }
 
 // String returns the reference as scenario files write it: "rs/web-a", or "prod/rs/web-a" outside the namespace

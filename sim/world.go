@@ -17,16 +17,16 @@ type World struct {
 
 	// Observers see every record at the end of its step.
 	Observers []Observer
-	// Digests add the state of what is no actor, such as the API server, to [World.StateHash].
+	// Digests add the state of parts that are not actors, such as the API server, to [World.StateHash].
 	Digests []func(h *Hash)
 
 	choices  Choices
 	chooser  Chooser
 	compared bool
 	actors   []Actor
-	keepers  []keeper   // the same actors; nil for an actor that is not a keeper (action.go)
-	offered  []Action   // the actions that actors other than keepers offer, reused
-	lists    [][]Action // one list of actions for each actor that offers actions
+	keepers  []keeper   // actors as keepers (action.go), at the same indexes; nil for an actor that is no keeper
+	offered  []Action   // the actions of actors that are no keepers; the slice is reused
+	lists    [][]Action // the enabled actions, one list for each actor that has any
 	enabled  []Action
 	steps    int
 	told     int // number of records that were passed to the observers
@@ -51,8 +51,8 @@ func (w *World) SetChoices(c Choices) {
 	}
 }
 
-// Compared reports whether states of this world may be compared while it runs. If so, digests must be updated as the
-// world runs: for example, the state of a reconcile cannot be read later.
+// Compared reports whether states of this world may be compared while it runs. Then digests must be updated as the
+// world runs. For example, nothing can read the state of a running reconcile later.
 func (w *World) Compared() bool { return w.compared }
 
 // Add adds an actor. Within a class, enabled actions are in the order in which their actors were added.
@@ -103,7 +103,7 @@ func (w *World) Enabled() []Action {
 // schedule time passes only when nothing else can happen. While another action is enabled, timers beyond the clock's
 // horizon are left out.
 func (w *World) order() {
-	var next [numClasses]int // first the number of actions of each class, then the index of the next one
+	var next [numClasses]int // by class: first the number of actions, then the index for the next action
 	all := 0
 	for _, list := range w.lists {
 		all += len(list)
@@ -225,7 +225,7 @@ func (w *World) foldRecord(r *Record) {
 	w.hash.String(r.Object.UID)
 }
 
-// End passes the records since the last call to the observers. Take and Do call it.
+// End passes the observers the records since its last call. Take and Do call End.
 func (w *World) End() {
 	for ; w.told < w.History.Len(); w.told++ {
 		r := w.History.At(w.told)
@@ -289,9 +289,9 @@ func undigested(x any) string {
 	return fmt.Sprintf("%T", x)
 }
 
-// StateHash returns a digest of the whole state of the world: the server, every actor, the timers, and the time. If
-// two worlds have equal hashes, equal choices lead to equal futures. In a world that is not [World.Compared] this
-// holds only while no reconcile is running.
+// StateHash returns a digest of the whole state of the world: the server, every actor, the timers, and the time. If two
+// worlds have equal hashes, equal choices lead to equal futures. If the world is not [World.Compared], this is true
+// only while no reconcile is running.
 func (w *World) StateHash() uint64 {
 	var h Hash
 	h.Word(uint64(w.Clock.elapsed))

@@ -38,7 +38,7 @@ type Options struct {
 
 // Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
 type Without struct {
-	UID bool // complete a deletion by name, even if the name now belongs to a recreated pod
+	UID bool // it completes a deletion by name, even if the name now belongs to a recreated pod
 }
 
 // The eras of a kubelet. The plain kubelet has none.

@@ -177,7 +177,7 @@ func conditionOf(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodConditio
 	return nil
 }
 
-// end writes the status of a pod whose containers have ended, from the patch of [ended].
+// end writes the status of a pod whose containers have ended. data is the patch of [ended].
 func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	var told struct{ Status corev1.PodStatus }
 	if err := json.Unmarshal(data, &told); err != nil {
@@ -199,7 +199,7 @@ func (k *kubelet) end(ctx context.Context, pod *corev1.Pod, data []byte) error {
 	return k.setStatus(ctx, pod, *status)
 }
 
-// stop writes an Event for each container of a terminating pod, which says that the container is stopping.
+// stop writes an Event about the stop of each container of a terminating pod.
 func (k *kubelet) stop(ctx context.Context, pod *corev1.Pod) {
 	if pod.Status.Phase != corev1.PodRunning {
 		return
@@ -218,8 +218,8 @@ type written struct {
 	at              time.Time
 }
 
-// tell writes an Event about a pod or one of its containers. It ignores a refusal, like a real recorder. It also
-// deletes Events older than an hour, and the oldest of more than 5000, because no other client does.
+// tell writes an Event about a pod or one of its containers. It ignores a refusal, like a real recorder. It deletes
+// Events older than an hour, and keeps at most 5000, because no other client deletes Events.
 func (k *kubelet) tell(ctx context.Context, pod *corev1.Pod, path, reason, message string) {
 	l, now := &k.lifelike, k.env.Now()
 	l.named++

@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// habitMutants make mistakes that no guard prevents. The clause of each is the first one that it violates.
+// habitMutants make mistakes that no guard prevents. The clause of each mutant is the first that it violates.
 var habitMutants = []mutant{
 	{"replicaset/adopts-what-it-lacks", "ADOPT-2", "ADOPT-2",
 		"adopts no more orphans than it lacks pods, and leaves the rest alone",
@@ -125,7 +125,7 @@ func (c *careless) set(key string) *replicas.Set {
 	return &set
 }
 
-// owned returns the number of cached pods that the set of a key controls, without terminating pods.
+// owned returns how many cached pods the set with this key controls. Terminating pods do not count.
 func (c *careless) owned(key string) int {
 	n := 0
 	_ = c.pods(key, func(set replicas.Set, pod *corev1.Pod) error {
@@ -186,7 +186,7 @@ func (c *careless) retire(ctx context.Context, key string) error {
 		metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &set.UID}, PropagationPolicy: &orphan})
 }
 
-// unlessItsPodsAreThere returns a route like the given one, except that it ignores new sets that select a cached pod.
+// unlessItsPodsAreThere returns a route that ignores new sets that select a cached pod, and otherwise calls do.
 func unlessItsPodsAreThere(do func(host.View, host.Event, *host.Effect)) func(host.View, host.Event, *host.Effect) {
 	return func(v host.View, e host.Event, out *host.Effect) {
 		there := false

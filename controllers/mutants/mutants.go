@@ -48,7 +48,7 @@ func All() []host.Mutant {
 }
 
 type mutant struct {
-	name, clause, law, sentence string // as in [host.Mutant]
+	name, clause, law, sentence string // as the fields of [host.Mutant]
 	build
 }
 
@@ -66,8 +66,8 @@ func of(f func(w *replicas.Without)) build {
 	return build{func() host.Controller { return replicaset.New(o) }, o.Without}
 }
 
-// proposed is like [of], but for the ControllerRef era, which has no consistency store. The store hides the effect of
-// some guards of expectations.
+// proposed is like [of], but for the ControllerRef era, which has no consistency store. With this store, some guards of
+// expectations would have no effect.
 func proposed(f func(w *replicas.Without)) build {
 	o := replicas.Options{Era: replicas.ControllerRef}
 	f(&o.Without)

@@ -63,7 +63,7 @@ func (r *reaper) Round(ctx context.Context, c host.Client) (done bool, err error
 			return true, err
 		}
 		if !only {
-			return true, r.delete(ctx, c) // a controller with the same selector keeps the pods
+			return true, r.delete(ctx, c) // another controller with the same selector keeps the pods
 		}
 		err = r.scale(ctx, c, s)
 		return err != nil && !apierrors.IsConflict(err), dropConflict(err)
@@ -96,9 +96,8 @@ func dropConflict(err error) error {
 	return err
 }
 
-// alone reports whether no other ReplicationController has the same selector. If one has, kubectl did not scale. alone
-// returns an error if another selector overlaps but is larger or smaller, because kubectl then gave up. kubectl did
-// not check ReplicaSets.
+// alone reports whether kubectl would scale the object. kubectl did not scale if another ReplicationController had the
+// same selector. It returned an error if a selector with more or fewer labels overlapped. It always scaled ReplicaSets.
 func (r *reaper) alone(ctx context.Context, c host.Client, obj runtime.Object) (bool, error) {
 	if r.Kind != replicationControllers {
 		return true, nil
@@ -143,7 +142,7 @@ func (r *reaper) delete(ctx context.Context, c host.Client) error {
 type state struct {
 	wants, has           int32
 	generation, observed int64
-	withoutReplicas      runtime.Object // the same object with zero replicas
+	withoutReplicas      runtime.Object // a copy of the object with zero replicas
 }
 
 func read(obj runtime.Object) state {

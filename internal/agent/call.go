@@ -32,7 +32,7 @@ type call struct {
 	thread uint64
 	call   *host.Call
 	feed   httpapi.Feed                    // the event stream, if the request is a watch
-	pass   func() (none struct{}, is bool) // runs the coroutine until it pauses, or after the pause to its end
+	pass   func() (none struct{}, is bool) // runs the coroutine until it pauses or ends
 	stop   func()                          // ends the paused coroutine
 	halt   func(struct{}) bool             // pauses the coroutine; returns false if the caller no longer waits
 	resp   *http.Response
@@ -57,8 +57,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
-	// While a webhook answers, the server waits for it and the scheduler cannot run. So the webhook's requests run at
-	// once.
+	// While a webhook answers, the server waits and the scheduler cannot run. So the webhook's requests run at once.
 	if l.renews(c.call) || l.answering && !c.call.Watches {
 		l.execute(c.call)
 		return c.reply(l.room.now())
@@ -70,7 +69,8 @@ func (l *life) ask(m wire.Message) wire.Message {
 	return park
 }
 
-// thread numbers the goroutines of a life by their first requests. Go's own IDs would depend on the process's history.
+// thread returns the number of a goroutine. Goroutines are numbered in the order of the first requests of a life. Go's
+// own IDs also depend on earlier lives in the process.
 func (l *life) thread(goroutine int64) uint64 {
 	n, known := l.threads[goroutine]
 	if !known {

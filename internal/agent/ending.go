@@ -39,7 +39,7 @@ func (p *process) ended() error {
 	return errors.New(text)
 }
 
-// lookBack is the number of last lines that ended searches for messages. It is large, because zap prints long stacks.
+// lookBack is the number of last output lines that are read to describe how a process ended. zap prints long stacks.
 const lookBack = 100
 
 // messages returns the lines without stack frames. A frame is two lines: a function, and an indented file and line.
@@ -54,8 +54,8 @@ func messages(lines []string) (list []string) {
 	return list
 }
 
-// looped returns the error of a process that stopped answering: an endless loop or a blocked system call, with the
-// source line. SIGQUIT was sent to the process before, so its output contains the stacks of its goroutines.
+// looped returns the error of a process that stopped answering. The error says "endless loop" or "system call", and the
+// source line. The process has received SIGQUIT, so its output contains the stacks of its goroutines.
 func (p *process) looped() error {
 	select {
 	case <-p.waited:
@@ -246,9 +246,9 @@ func numbers(m *wire.Message) (all []string) {
 func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 
 // Waits describes goroutines of the program that wait although the world has settled, such as "main.sync waits for an
-// RWMutex, at manager/main.go:57". Neither an object nor a timer can end such a wait: it is for I/O, for a mutex, or
-// for a channel or WaitGroup made before main began. Waits of the program's own code for a WaitGroup or a Cond are also
-// listed, except in main itself. The list is sorted. A wait may be harmless, so it is not a violation.
+// RWMutex, at manager/main.go:57". It lists a wait if neither an object nor a timer can end it: a wait for I/O, for a
+// mutex, or for a channel or WaitGroup made before main began. It also lists a wait of the program's own code for a
+// WaitGroup or a Cond, except in main itself. The list is sorted. A wait may be harmless, so it is not a violation.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -284,7 +284,8 @@ var awaited = map[string]string{
 	"chan send":           "a channel made before main began",
 }
 
-// waits describes the waits of goroutines. Those in numbers wait for something outside the synctest bubble, as for I/O.
+// waits describes the waits of goroutines. Those in numbers wait for something outside the synctest bubble, such as
+// I/O.
 func waits(numbers []string, all []goroutine) (texts []string) {
 	for _, g := range all {
 		outside := slices.Contains(numbers, g.number)

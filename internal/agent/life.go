@@ -20,22 +20,22 @@ type life struct {
 	binary *Binary
 	name   string // the name of the process in the world
 	pod    *pod
-	pool   pool // the pool that its processes come from
+	pool   pool
 
 	process *process // nil before the start and after the end
 	next    time.Duration
-	came    time.Duration // the time of the clock in the process
+	came    time.Duration // the time that the process's clock shows
 	locked  bool          // a goroutine waits for a mutex
 	calls   map[int64]*call
 	asked   []*host.Call
-	queries []host.Query // answered requests that are not about objects
+	queries []host.Query // answered requests without objects, such as discovery
 	open    map[*host.Call]*call
 	streams map[*host.Stream]*call
 	over    bool
 
 	execute   func(*host.Call)
 	passing   bool             // the process is advancing its clock
-	answering bool             // one of its webhooks is being called
+	answering bool             // a webhook of the process is being called
 	called    int64            // the number of the last call to a webhook
 	projected []string         // the resourceVersion of each object of Binary.Projections when its files were written
 	buffer    []byte           // for encoding an event
@@ -43,8 +43,9 @@ type life struct {
 	err       error
 }
 
-// orders is the number of iteration orders of maps and selects. A schedule chooses one for each life. Each earlier life
-// of the world adds 64 to it, so replicas draw different random values, and have different leader election identities.
+// orders is the number of iteration orders of maps and selects. A schedule chooses one of them for each life, as a
+// seed. Each earlier life of the world adds 64 to the seed. So replicas have different random values and different
+// identities in leader elections.
 const orders = 64
 
 // Start begins a life. It takes a process from the pool.
@@ -144,8 +145,8 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }
 
-// renews reports whether a call renews a leader election lock while the program does nothing else. An elected program
-// makes such calls for ever. They are not steps of the world: otherwise the world would never settle.
+// renews reports whether a call renews a leader election lock, and the program does nothing else. An elected program
+// makes such calls for ever. They are not steps of the world, because the world would never settle.
 func (l *life) renews(c *host.Call) bool {
 	r := c.Request
 	if !l.passing || c.Watches || r.Verb != fakeapi.Get && r.Verb != fakeapi.Update {
@@ -158,7 +159,7 @@ func (l *life) renews(c *host.Call) bool {
 	return lock != nil && lock.GetAnnotations()[leader] != ""
 }
 
-// leader is the annotation with which client-go before v0.28 makes a ConfigMap or Endpoints a leader election lock.
+// leader is an annotation of ConfigMaps and Endpoints that client-go before v0.28 uses as leader election locks.
 const leader = "control-plane.alpha.kubernetes.io/leader"
 
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }

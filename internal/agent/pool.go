@@ -13,15 +13,15 @@ import (
 type Binary struct {
 	Path string
 	Name string   // the operator's name, from which the names of its pods are derived
-	Args []string // the arguments of its main
+	Args []string // the arguments of the operator's main
 	Env  []string // "NAME=value", added to the environment of every process
 
 	Replicas    func(number int) Replica // describes a replica; nil if the pods are named Name-0, Name-1, and so on
-	Namespace   string                   // the namespace of its service account; "" means "default"
+	Namespace   string                   // the namespace of the service account; "" means "default"
 	WorkingDir  string                   // the image's working directory; "" is /
 	Repository  string                   // a directory whose files the program may read by relative paths; "" for none
 	Projections []Projection
-	Ports       map[string]int64 // its ports by name: a webhook's Service can have a name as its targetPort
+	Ports       map[string]int64 // port numbers by name; the targetPort of a webhook's Service can be such a name
 
 	mu    sync.Mutex
 	world World         // the argument of Reuse; nil if every life has a new process
@@ -34,12 +34,13 @@ type Binary struct {
 
 // World runs a program in a test world until the world has settled. It calls hosting to turn the program into a
 // controller. seed selects the schedule; 0 is the default schedule, without faults. wrote lists the program's writes.
+// hash covers all its requests and their answers.
 type World func(hosting func(as host.Controller) host.Controller, seed uint64) (wrote string, hash uint64)
 
 // pool supplies the processes for lives.
 type pool interface {
 	take() *process             // returns a process without a life
-	give(p *process, now int64) // takes back a process whose life ends at this time
+	give(p *process, now int64) // takes back a process; its life ends at the time now
 }
 
 // ahead is the number of processes that are started before they are needed.
@@ -50,7 +51,7 @@ const rehearsals = 6
 
 // Reuse lets each process serve many lives, one after the other, if a used process behaves exactly like a new one. To
 // test this, two processes run the same schedules in opposite order. Reuse compares the hashes of the runs, which cover
-// every request and answer. Before a process counts, it runs discarded worlds, to fill its caches and the like.
+// every request and answer. First, each process runs some worlds that are not compared, for example to fill caches.
 //
 // If a hash differs, or if the program leaves anything behind (such as a goroutine), every life gets a new process, and
 // Reuse returns the reason in one line. If world is nil, every life gets a new process, and Reuse returns "". No life
@@ -98,9 +99,9 @@ type single struct {
 	why     string // why the process cannot serve another life
 }
 
-// warm runs schedules, so that a process does the work that it does only once, such as creating a metric at the first
-// refused request. Such work takes time, and would change the hashes of later runs. warm returns the program's writes
-// in the first schedule.
+// warm runs schedules before the process is used. Then the process has done its one-time work, such as creating a
+// metric at the first refused request. This work takes time, and would change the hashes of later runs. warm returns
+// the program's writes in the first schedule.
 func (s *single) warm(world World) (wrote string) {
 	for seed := range uint64(rehearsals) {
 		if text, _ := s.run(world, seed); seed == 0 {
@@ -200,7 +201,7 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 		p := b.start()
 		if b.world != nil {
 			one := &single{binary: b, process: p}
-			if one.warm(b.world); one.why != "" { // its replacement is not warmed: its first life reports the error
+			if one.warm(b.world); one.why != "" { // the new process is not warmed; its first life reports the error
 				p = b.start()
 			}
 		}
@@ -218,7 +219,7 @@ func (b *Binary) Close() {
 	b.mu.Lock()
 	idle, ready, stop := b.idle, b.ready, b.stop
 	b.idle, b.ready = nil, nil
-	b.mu.Unlock() // before Close waits for prepare, because a world that prepare runs may need the lock
+	b.mu.Unlock() // needed by a world that prepare may run; b.done waits for prepare
 	for _, p := range idle {
 		p.kill()
 	}

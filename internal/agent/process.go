@@ -23,7 +23,7 @@ type process struct {
 	outFile *os.File
 	crash   log           // what the Go runtime prints
 	printed log           // what the program prints
-	all     *log          // the output of all lives of its replica; nil between lives
+	all     *log          // the replica's output in all its lives; nil between lives
 	waited  chan struct{} // closed when the process has ended
 	broken  error         // why the process could not be started
 	ending  error         // why the process ended by itself
@@ -71,7 +71,7 @@ func (b *Binary) start() *process {
 		return p
 	}
 	go func() {
-		_ = p.cmd.Wait() // the method ended reads the result from cmd.ProcessState
+		_ = p.cmd.Wait() // p.ended reads the result from cmd.ProcessState
 		close(p.waited)
 	}()
 	return p
@@ -99,7 +99,7 @@ const (
 	blocked = 30 * time.Second // a process that does not answer for this real time is in a blocked system call
 )
 
-// parting is the CPU time that a program may use until it has ended.
+// parting is the CPU time that an ending program may use before the watchdog kills it.
 const parting = time.Second
 
 // watchdog kills a process that does not answer.
@@ -127,7 +127,7 @@ func (w *watchdog) begin(parts bool) {
 	}
 }
 
-// end stops watching, because the answer is there. It reports whether the watchdog has ended the process before.
+// end stops the watchdog when the answer has arrived. It reports whether the watchdog had already killed the process.
 func (w *watchdog) end() (late bool) {
 	w.timer.Stop()
 	w.mu.Lock()
@@ -238,7 +238,7 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 	return nil, p.ending
 }
 
-// most is the number of bytes that a log keeps when it drops the older ones.
+// When a log drops older bytes, it keeps the last 1 MiB.
 const most = 1 << 20
 
 // log keeps the last 1 to 2 MiB of the text that is written to it.

@@ -12,13 +12,12 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Controller returns a controller that runs the program. It takes the rest from the argument, such as the name and the
-// Contract.
+// Controller returns a controller that runs the program. as has its other properties, such as name and Contract.
 func (b *Binary) Controller(as host.Controller) host.Controller {
 	return b.hosted(as, b)
 }
 
-// hosted does the work of Controller, and takes the processes from a pool.
+// hosted is like [Binary.Controller], but takes the processes from the given pool.
 func (b *Binary) hosted(as host.Controller, from pool) host.Controller {
 	return host.Hosting(as, func(c *host.Cluster, name string) host.Program {
 		r := roomOf(c)
@@ -35,7 +34,7 @@ type room struct {
 	clock   *sim.Clock
 	handler *httpapi.Handler
 	lives   []*life         // the running lives, in the order of their start
-	pods    map[string]*pod // by the process's name
+	pods    map[string]*pod // process name -> pod
 	begun   int             // the number of lives so far
 	quiet   *quiet.Quiet
 }
@@ -123,12 +122,12 @@ func (r *room) first(to time.Duration) (first *life) {
 	return first
 }
 
-// looksAtWaits is the number of lives of a process between two checks of the waits of its goroutines. A check takes a
+// looksAtWaits is the number of lives of a process after which its goroutines' waits are checked again. A check takes a
 // tenth of the time of a life.
 const looksAtWaits = 16
 
 // settled is called when the world has settled. It looks for deadlocks in each process in which a goroutine waits for a
-// mutex. In one of 16 lives of a process, it also looks for other waits.
+// mutex. In one of 16 lives of a process, it also records what the goroutines wait for.
 func (r *room) settled() {
 	for _, l := range slices.Clone(r.lives) {
 		look := l.process.served%looksAtWaits == 0

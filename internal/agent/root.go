@@ -89,7 +89,7 @@ func (b *Binary) stamp(root string) (stamp []time.Time) {
 	dirs, files := b.holds()
 	seen := map[string]bool{}
 	for _, path := range append(dirs, slices.Sorted(maps.Keys(files))...) {
-		for ; !seen[path]; path = filepath.Dir(path) { // up to the root, which is its own parent
+		for ; !seen[path]; path = filepath.Dir(path) { // ends at "/", whose parent is "/"
 			seen[path] = true
 			if at, err := os.Lstat(root + path); err == nil {
 				stamp = append(stamp, at.ModTime())
@@ -128,7 +128,7 @@ func (b *Binary) environment(root string) []string {
 
 // Replica contains the values that differ between the replicas of a program.
 type Replica struct {
-	Pod  string   // the name of its pod, which is its host name
+	Pod  string   // the pod's name, which is also the host name
 	Env  []string // "NAME=value"
 	Args []string // replaces the binary's arguments; nil keeps them
 }
@@ -164,7 +164,7 @@ func (l *life) project() {
 	}
 }
 
-// write writes the files of a volume. It removes the file of a key that the object lacks. A nil object lacks all keys.
+// write writes the files of a volume. It removes the files of keys that obj does not have. A nil obj has no keys.
 func (p *Projection) write(dir string, obj runtime.Object) error {
 	data := map[string][]byte{}
 	switch o := obj.(type) {

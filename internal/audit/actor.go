@@ -32,9 +32,9 @@ type Actor struct {
 	Sort Sort
 
 	known    *Controller // the known controller, if Sort is Known
-	manager  string      // its name in managedFields, which client-go by default derives from the user agent
-	controls []string    // the kinds of owners for which it creates dependents: "Kind" or "Kind.group"
-	reports  []string    // the kinds whose status it writes
+	manager  string      // the actor's name in managedFields; client-go by default takes it from the user agent
+	controls []string    // the kinds of owners for which the actor creates dependents: "Kind" or "Kind.group"
+	reports  []string    // the kinds whose status the actor writes
 	reads    lookedAt
 }
 
@@ -62,8 +62,8 @@ type named struct {
 
 type actors struct {
 	rules      Rules
-	known      map[string]*Controller // by service account
-	byIdentity map[[2]string]*Actor   // by user and user agent
+	known      map[string]*Controller // service account -> known controller
+	byIdentity map[[2]string]*Actor   // user and user agent -> actor
 	byName     map[named]*Actor
 }
 
@@ -198,7 +198,7 @@ func account(user string) string {
 // contains only the fields that can be checked with an [Object] from a log, such as the Selector.
 type Controller struct {
 	law.Actor
-	Accounts []string // its service accounts in kube-system
+	Accounts []string // the controller's service accounts in kube-system
 }
 
 func (c *Controller) syncs(ref *metav1.OwnerReference) bool {
@@ -243,7 +243,7 @@ var accounts = map[string][]string{
 }
 
 // Hosted returns the controllers of a table that have a service account in kube-controller-manager. If the table has
-// several eras of a controller, the last era is used. The function empty makes an object of a kind.
+// several eras of a controller, the last era is used. The parameter empty returns a new object of a kind.
 func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
 	var all []Controller
 	at := map[string]int{}

@@ -17,14 +17,14 @@ type change struct {
 	before, after *Object // nil if the object does not exist before or after the write
 
 	met     bool // the object's state before the write is unknown, so the write is not judged
-	assumed bool // before was derived from the response: its owners are known, its spec and status are not
+	assumed bool // before was derived from the response: it has the old owners, but not the old spec and status
 	family  bool // the object belongs to the actor, directly or through its owners
 	says    edit
 	edited  string // "Kind.group" of an object that a program edited; "" for kinds of known controllers
-	index   int    // index of the record of this change
+	index   int    // index of this change's record
 }
 
-// wholes lists the subresources with responses that contain the object itself.
+// wholes lists the subresources whose responses contain the object itself.
 var wholes = map[string]bool{"": true, "status": true, "finalize": true, "ephemeralcontainers": true, "resize": true,
 	"approval": true}
 
@@ -116,7 +116,7 @@ func (c *change) fill() {
 	partly := c.verb == "patch" || c.sub == "status"
 	if b, named := c.before, c.asked.version; b != nil && !partly && named != "" && b.ResourceVersion != "" &&
 		named != b.ResourceVersion {
-		c.before = nil // another write in between is missing from the log
+		c.before = nil // the log lacks a write between before and this one
 	}
 	if c.before == nil {
 		if !partly || c.verb == "patch" && c.asked.owners || c.after.partial {
@@ -163,7 +163,7 @@ func (c *change) unspoken() *Object {
 		b.spec, b.specSum = n.spec, n.specSum
 	}
 	if n.deleting() && !b.deleting() {
-		b.DeletionTimestamp = n.DeletionTimestamp // set by an eviction, whose response is not the object
+		b.DeletionTimestamp = n.DeletionTimestamp // set by an eviction: its response does not contain the object
 	}
 	return &b
 }
@@ -190,7 +190,7 @@ func (a *Auditor) deleted(c *change, known *entry) *change {
 			return nil
 		}
 		b := *known.now
-		b.Finalizers = nil // an object with finalizers is not removed at once
+		b.Finalizers = nil // the object had no finalizers, because it was removed at once
 		c.before = &b
 		return c
 	}
@@ -257,11 +257,11 @@ func (a *Auditor) scaled(e *event, who *Actor) []*change {
 
 // edit says which parts of the object a write changed.
 type edit struct {
-	owner      bool // the ControllerRef
-	refs       bool // owner references, while the ControllerRef stays
+	owner      bool // the write changed the ControllerRef
+	refs       bool // the write changed owner references, but not the ControllerRef
 	labels     bool
 	finalizers bool
-	spec       bool // anything except metadata and status
+	spec       bool // the write changed anything except metadata and status
 	status     bool
 	deletes    bool // the object is terminating after the write, or no longer exists
 }
@@ -285,8 +285,7 @@ func (c *change) compare() (d edit) {
 	return d
 }
 
-// responsible reports whether an actor is responsible for all objects of a kind, with any owner: it writes their
-// status, or creates dependents for them.
+// responsible reports whether an actor writes the status of a kind's objects, or creates dependents for them.
 func (w *Actor) responsible(kind string) bool {
 	return kind != "" && (w.makes(kind) || slices.Contains(w.reports, kind))
 }

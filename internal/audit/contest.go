@@ -52,9 +52,8 @@ func claim(o *Object) (sum uint64) {
 	return sum
 }
 
-// existence records that an object with this name was created or deleted. It ignores objects with generated names. It
-// also ignores objects with a controller, which the method dependents counts. A write by a system component clears the
-// history.
+// existence records that an object was created or deleted. It ignores objects with generated names, and objects with a
+// controller: the method dependents counts these. A write by a system component clears the history.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
 	if active(c.before) != nil || active(c.after) != nil {

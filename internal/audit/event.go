@@ -13,7 +13,7 @@ import (
 // event is the relevant part of one log line: a write, a read, or a refused request. Its strings are copies, so the
 // line is not kept in memory.
 type event struct {
-	at          time.Time // stageTimestamp
+	at          time.Time // the event's stageTimestamp
 	order       uint64    // sort key: the resource version that the write made, or the latest version before the event
 	user, agent string
 	verb        string
@@ -25,8 +25,8 @@ type event struct {
 	reason      string
 	message     string
 	id          uint64 // a digest of the audit ID
-	doubt       bool   // not an event: a line of the log was lost, and its object is unknown
-	bodiless    bool   // a write whose body is missing because of the policy or a truncation
+	doubt       bool   // no event, but a lost line of the log, whose object is unknown
+	bodiless    bool   // a write whose body is missing because of the audit policy or a truncation
 
 	asked request
 	after *Object   // the object in the response
@@ -49,7 +49,7 @@ const (
 var reads = map[string]bool{"get": true, "list": true, "watch": true}
 var writes = map[string]bool{"create": true, "update": true, "patch": true, "delete": true, "deletecollection": true}
 
-// passedOver lists ignored resources: events and leases, which many clients write by design, and mere queries.
+// passedOver lists resources to ignore: many clients write events and leases by design; the others are only queries.
 var passedOver = map[string]bool{"events": true, "leases": true, "tokenreviews": true, "subjectaccessreviews": true,
 	"selfsubjectaccessreviews": true, "localsubjectaccessreviews": true, "selfsubjectrulesreviews": true,
 	"selfsubjectreviews": true}
@@ -242,7 +242,7 @@ type request struct {
 	applies    bool   // the request is a server-side apply
 	replicas   string // the replicas in a Scale
 	known      bool   // the request body is in the log
-	watched    bool   // the request was derived from a watch, so its preconditions are unknown
+	watched    bool   // the audit event was made from a watch event, so the request's preconditions are unknown
 	body       bool   // the request contains more than metadata and status
 }
 

@@ -28,8 +28,8 @@ type visit = fight.Visit[*Actor]
 type track struct {
 	path   fight.Path[*Actor]
 	rounds []*Fight
-	count  int                               // if the value is a number of dependents: added minus removed ones
-	owners map[uint64]*metav1.OwnerReference // if the value is an object's owners: the controller in each state
+	count  int                               // added minus removed dependents, if the value is a number of dependents
+	owners map[uint64]*metav1.OwnerReference // state -> the object's controller, if the value is an object's owners
 }
 
 type fights struct {
@@ -44,7 +44,7 @@ type Fight struct {
 	What      string    `json:"what"`            // "data.mode of t/cm/shared"
 	Between   []string  `json:"between"`         // the participants, violators first
 	Violators []string  `json:"violators"`       // the participants that should not write the value; see blame
-	Owner     string    `json:"owner,omitempty"` // "" if there is no owner, or if there are several in turn
+	Owner     string    `json:"owner,omitempty"` // the object's owner; "" if it has none, or several in turn
 	Rounds    int       `json:"rounds"`
 	Writes    int       `json:"writes"`
 	First     time.Time `json:"first"`
@@ -120,8 +120,8 @@ func (f *fights) round(t *track, c *change, what string, circle []visit) {
 	}
 }
 
-// of sets the owner of the contested object. held lists the object's owners in the cycle, if the fight is about owners.
-// If there is one, it is the owner. If there are several, the owner stays empty. If held is empty, the owner is the
+// of sets the owner of the contested object. If the fight is about owners, held lists the object's owners in the cycle.
+// If held has one owner, this is the owner. With several, the owner stays empty. If held is empty, the owner is the
 // object's controller at the cycle's last write.
 func (r *Fight) of(c *change, held []*metav1.OwnerReference) {
 	if r.shared = len(held) > 1; r.shared {
@@ -166,8 +166,8 @@ func (f *fights) final() []*Fight {
 }
 
 // blame sets the violators of a fight, and reports whether it is a fight. The owner's controller is not a violator,
-// because it only restores its own object. System components are not violators either. If no participant is left, all
-// participants are violators, unless fewer than two are controllers: then it is no fight.
+// because it only restores its own object. System components are not violators either. If nobody is left, all
+// participants are violators. But it is no fight if all of them, or all but one, are system components.
 func (r *Fight) blame() bool {
 	var violators, others []string
 	controllers := 0

@@ -57,7 +57,7 @@ type Left struct {
 	First string `json:"first"` // the first of these writes, such as "update t/pods/web-1 by alice"
 }
 
-// remembered is law.Judge.Memory: the judge keeps an object that nothing refers to for at least this many records.
+// remembered is the minimal number of records for which the judge keeps an object that nothing refers to.
 const remembered = 20_000
 
 // New returns an auditor that has read no events.

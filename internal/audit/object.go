@@ -111,7 +111,7 @@ func (n names) parseObject(b []byte, managers bool) *Object {
 func (o *Object) rescale(scale *Object) {
 	if replicas := member(member(scale.spec, "spec"), "replicas"); replicas != nil {
 		if old := member(member(o.spec, "spec"), "replicas"); old != nil {
-			at := cap(o.spec) - cap(old) // old is a slice of o.spec
+			at := cap(o.spec) - cap(old) // the offset of old, which is a slice of o.spec
 			o.spec = slices.Concat(o.spec[:at], replicas, o.spec[at+len(old):])
 			o.Body ^= o.specSum
 			o.specSum = maphash.Bytes(seed, o.spec)

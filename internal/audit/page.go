@@ -202,7 +202,7 @@ func (a *Auditor) Shown(r *Report) *Shown {
 	}
 	finding := func(marks []render.Mark, race bool) {
 		for _, m := range marks {
-			m.Race = race // with Options.Strict, r.Violations also contains races: they are not marked as such
+			m.Race = race // with Options.Strict, r.Violations also contains races, which get no race mark
 			mark(m)
 		}
 	}
@@ -245,7 +245,7 @@ func alike(r *sim.Record) {
 	r.Before, r.After = &b, &n
 }
 
-// These constants limit the display: records in all, before and after a finding, and the marks of a finding.
+// These constants limit what a page shows: all records, records before and after a finding, and marks of a finding.
 const (
 	mostKept           = 10_000
 	keptBefore         = 200

@@ -123,7 +123,7 @@ type ViolationGroup struct {
 	Text     string    `json:"text"`    // the text of the first violation
 	Objects  []string  `json:"objects"` // the first few objects
 	Doubt    bool      `json:"doubt,omitempty"`
-	Owner    string    `json:"owner,omitempty"` // the owner of the first object, as it was before the write
+	Owner    string    `json:"owner,omitempty"` // the first object's owner before the write
 	Story    []line    `json:"story"`           // what happened to the first object
 
 	kind  string // the owner's kind; see [groupKind]

@@ -22,7 +22,7 @@ type role struct {
 
 const (
 	exempt    = "(the log)"  // the process of writes to which no rule applies
-	noKind    = "(none)"     // the kind of an actor for which no kind is known
+	noKind    = "(none)"     // the kind that an actor reconciles, if it is not known
 	unrelated = " elsewhere" // suffix of an actor's name for objects that the actor has no right to write
 )
 
@@ -124,8 +124,8 @@ func (a *Auditor) introduce(s law.Actor) {
 	}
 }
 
-// inFamily reports whether an object belongs to the actor, directly or through its owners. One of these is enough: the
-// actor created the object or one of its owners; it wrote the object's owner references; it creates dependents for the
+// inFamily reports whether an object belongs to the actor, directly or through its owners. This is so if the actor has
+// created the object or one of its owners, has written the object's owner references, or creates dependents for the
 // kind of one of the owners.
 func (a *Auditor) inFamily(c *change, ref *metav1.OwnerReference) bool {
 	if c.entry != nil && c.entry.maker == c.who {
@@ -197,7 +197,7 @@ func (a *Auditor) allowed(c *change, owner *metav1.OwnerReference) bool {
 	return !d.labels || !a.unselects(c, owner)
 }
 
-// unselects reports whether the owner's selector matches only before or only after a change; false if it is unknown.
+// unselects reports whether a change of labels begins or ends a match of the owner's selector; false if unknown.
 func (a *Auditor) unselects(c *change, owner *metav1.OwnerReference) bool {
 	known := a.controllerOf(owner)
 	o, _ := a.object(owner.UID)
@@ -241,9 +241,9 @@ func (a *Auditor) controls(kind string, but *Actor) bool {
 // settled is the time after which every writer is expected to know that an object has a new controller.
 const settled = time.Minute
 
-// saw returns the version before the write if the actor certainly knew the object's controller, otherwise nil. One of
-// these is enough: the request contains a resource version; the object always had this controller; the controller has
-// been set for a minute; the actor has read the object since then.
+// saw returns the version before the write if the actor certainly knew the object's controller, otherwise nil. The
+// actor knew it if the request has a resource version, if the controller never changed or was set at least a minute
+// ago, or if the actor has read the object since the controller was set.
 func (a *Auditor) saw(c *change) any {
 	if c.before == nil || c.who.Sort == Human || c.who.Sort == Office {
 		return nil

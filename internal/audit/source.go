@@ -96,7 +96,7 @@ func (s *Source) Add(name string, r io.Reader) error {
 	return nil
 }
 
-// bare returns the error with the file's name once, at the beginning.
+// bare returns the error with the file's name only at the beginning.
 func bare(name string, err error) error {
 	if p := (*os.PathError)(nil); errors.As(err, &p) {
 		err = p.Err
@@ -254,8 +254,8 @@ const (
 	versionWindow = 512
 )
 
-// sorter sorts events by the resource version that each write made. An event without such a version, such as a read,
-// comes after the highest version of the events that were earlier in time.
+// sorter sorts events by the resource version that each write made. An event without a version, such as a read, gets
+// the highest version of the events that were earlier in time.
 //
 // The first window sorts by time, to place the events without a version. The second window sorts by version. Versions
 // of two etcds cannot be compared, but the order of the events of each etcd is right.

@@ -1,7 +1,7 @@
 // Package audit reads the audit log of a real cluster (audit.k8s.io/v1) and checks it against the laws of package
 // sim/law.
 //
-// A [Source] delivers the events in files in order of time. An [Auditor] orders the writes by resource version, and
+// A [Source] delivers the events of all files in order of time. An [Auditor] orders the writes by resource version, and
 // derives each object before and after a write. It finds the actor of a write (actor.go) and the rules for this actor
 // (roles.go), and passes the write to a [law.Judge]. It finds fights itself (fight.go), because a log does
 // not contain the state of a whole world. A [Report] lists the findings, the actors, and the writes not judged.
@@ -25,8 +25,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// These constants limit the memory: the number of known objects, and the bytes of their specs and statuses. What was
-// written longest ago is dropped first. The next write of such an object adds it again.
+// These constants limit the memory: the number of known objects, and the bytes of their specs and statuses. The object
+// that was written longest ago is dropped first. Its next write adds it again.
 const (
 	mostObjects = 100_000
 	mostBodies  = 48 << 20
@@ -35,15 +35,15 @@ const (
 // entry is one known object.
 type entry struct {
 	place place
-	now   *Object // its latest version; nil if no longer known
+	now   *Object // the object's latest version; nil if no longer known
 	kind  string
 	late  bool // now may be outdated: the log lacks the result of a later write
 
 	epoch    int       // store.epoch when now was stored
-	maker    *Actor    // its creator; nil if the creation is not in the log
-	since    time.Time // when it got its current controller; zero if before the log or unknown
-	constant bool      // it has had this controller since its creation
-	lines    []line    // its first change and its last few changes
+	maker    *Actor    // the object's creator; nil if the creation is not in the log
+	since    time.Time // when the object got its current controller; zero if unknown, or before the log
+	constant bool      // the object has had this controller since its creation
+	lines    []line    // the object's first change and last few changes
 
 	specBy, statusBy []*Actor // the first few writers of the status (statusBy) and of everything else (specBy)
 	use, bodies      *list.Element
@@ -64,7 +64,7 @@ type store struct {
 	bodies  *list.List // *entry values that have bodies, last written first
 	bytes   int
 	epoch   int                  // the number of lost writes whose object is not known
-	kinds   map[[2]string]string // the kind by group and resource
+	kinds   map[[2]string]string // group and resource -> kind
 }
 
 func newStore() *store {
@@ -73,7 +73,7 @@ func newStore() *store {
 
 func (s *store) at(p place) *entry { return s.objects[p] }
 
-// current reports whether an object is known, and no later write to it can have been lost.
+// current reports whether an object is known, and the log cannot lack a later write to it.
 func (s *store) current(n *entry) bool {
 	return n != nil && n.now != nil && !n.late && n.epoch == s.epoch
 }

@@ -3,7 +3,7 @@
 //
 // A result file has one JSON object per line. The first line is a [Head] with the world and the settings. Each further
 // line is a [Record], which adds to the result. A shard writes a record at least once a minute, so a killed shard loses
-// at most one minute. Merging adds records. It is commutative and associative, and gives a result file.
+// at most one minute. A merge adds the records of several files in any order, and gives a result file.
 //
-// The package does not depend on worlds and schedules: an exploration consists of numbers, ranges and texts here.
+// The package has no types for worlds and schedules. It describes an exploration by numbers, ranges and texts.
 package campaign

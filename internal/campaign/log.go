@@ -19,11 +19,11 @@ type Log struct {
 	Continued bool // the file existed when it was opened
 
 	file *os.File
-	size int64 // the size of the file, if no other process writes to it
+	size int64 // the size of the file, unless another process has written to it
 }
 
-// Open opens the result file of a shard in dir, and creates dir if necessary. If the file exists, the shard continues:
-// Open calls the function each with every existing record, and removes an incomplete last record.
+// Open opens the result file of a shard in dir, and creates dir if necessary. If the file exists, the shard continues.
+// Then Open calls each for every existing record, and removes an incomplete last record.
 func Open(dir string, h Head, s Shard, each func(*Record) error) (*Log, error) {
 	h.Format, h.Version = "results", Version
 	if err := os.MkdirAll(dir, 0o755); err != nil {

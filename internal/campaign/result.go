@@ -14,19 +14,19 @@ const Version = 1
 
 // Head identifies the world and the settings of a result. Only results with equal heads can be merged.
 type Head struct {
-	Format   string `json:"threelaws"` // "results"
+	Format   string `json:"threelaws"` // always "results"
 	Version  int    `json:"version"`
 	World    string `json:"world"`
 	Hash     string `json:"sha256"`           // SHA-256 of the world's file
 	Settings string `json:"settings"`         // all other inputs that determine the set of schedules
 	Shards   int    `json:"shards,omitempty"` // the number of shards of an exhaustive search; 0 for random schedules
-	Total    int    `json:"total"`            // number of random schedules in all shards, or of shards of a search
+	Total    int    `json:"total"`            // number of random schedules, or of shards of an exhaustive search
 	Block    int    `json:"block,omitempty"`  // the size of a block of schedules; each law keeps one failure per block
 }
 
 // Record is one addition to a result. Its numbers count the schedules in Ranges.
 type Record struct {
-	Ranges   [][2]int       `json:"ranges,omitempty"` // half-open ranges: the random schedules run, or the shards begun
+	Ranges   [][2]int       `json:"ranges,omitempty"` // half-open ranges of the schedules run, or of the shards begun
 	Ended    []int          `json:"ended,omitempty"`  // the completed shards of an exhaustive search
 	Counts   map[string]int `json:"counts,omitempty"`
 	Outcomes map[string]int `json:"outcomes,omitempty"`
@@ -55,18 +55,18 @@ type Failure struct {
 	Step     int      `json:"step,omitempty"`
 	Length   int      `json:"length,omitempty"`   // the number of steps of the run
 	Keys     []string `json:"keys,omitempty"`     // the schedule, if it is not random
-	Accepted string   `json:"accepted,omitempty"` // why the failure is accepted; then it is not minimized
+	Accepted string   `json:"accepted,omitempty"` // why the failure is accepted; an accepted failure is not minimized
 	Story    *Story   `json:"story,omitempty"`    // nil if not minimized yet
 }
 
 // Story is a minimized failure.
 type Story struct {
-	ID    string `json:"id"` // equal IDs mean equal stories of a law
+	ID    string `json:"id"` // stories with the same ID are equal
 	Text  string `json:"text"`
 	Small string `json:"small"`           // the size of the minimized failure, in words
 	Page  string `json:"page"`            // the page that is printed for the failure
 	File  string `json:"file"`            // a scenario file that replays the failure
-	Again string `json:"again,omitempty"` // the command that replays the failure, without file name; "" means replay
+	Again string `json:"again,omitempty"` // the command that replays File, without the path; "" means replay
 }
 
 // Result is the sum of all records of one world.
@@ -75,12 +75,12 @@ type Result struct {
 	Record
 }
 
-// Is reports whether two failures count as one in a result: the law, the value of Informed, and the block are equal.
+// Is reports whether two failures count as one in a result: their law, value of Informed, and block are equal.
 func (f *Failure) Is(g *Failure) bool {
 	return f.ID == g.ID && f.Informed == g.Informed && f.Block == g.Block
 }
 
-// Add adds a record. If a range of it was already added, Add returns an error and changes nothing.
+// Add adds a record. If the ranges of the record overlap those of the result, Add returns an error and changes nothing.
 func (r *Result) Add(rec *Record) error {
 	ranges, err := join(r.Ranges, rec.Ranges)
 	if err != nil {

@@ -15,7 +15,7 @@ const mostMembers = 1 << 20
 // million smallest; [Set.Len] then estimates the number of members with an error of about 0.1 %. The stored hashes and
 // the estimate depend only on which hashes were added, not on their order or grouping.
 type Set struct {
-	least []uint64 // the results of mix for the smallest hashes, in ascending order
+	least []uint64 // mix(h) of each stored hash h, in ascending order
 	cut   bool     // some larger hashes are not stored
 }
 
@@ -32,7 +32,7 @@ func (s *Set) Add(hashes []uint64) {
 // Join adds the members of another set.
 func (s *Set) Join(other Set) { s.union(other.least, other.cut) }
 
-// union adds results of mix, in ascending order. cut means that other lacks some larger members of its set.
+// union adds the sorted values in other to s.least. cut means that other comes from a set that lacks larger members.
 func (s *Set) union(other []uint64, cut bool) {
 	s.cut = s.cut || cut
 	if len(other) == 0 || s.cut && len(s.least) == mostMembers && other[0] > s.least[mostMembers-1] {

@@ -64,7 +64,7 @@ func (s *operator) admit(r *quiet) error {
 	return nil
 }
 
-// admits reports whether the program's webhooks accept an object. Initial objects of a world are not sent to webhooks.
+// admits reports whether the program's webhooks accept an object. A world's initial objects are not sent to webhooks.
 func (s *operator) admits(m manifest) bool {
 	if !s.Controller.Hosted() {
 		return true
@@ -90,7 +90,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	req, err := request()
 	if err != nil {
-		return m, nil // accept has already reported the error
+		return m, nil // the method accept has already reported the error
 	}
 	resp, err := r.Request(req)
 	switch {
@@ -108,7 +108,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	server := s.server.Fork()
 	for _, before := range s.around {
-		_ = create(server, before) // m may need one of these as its namespace; if one exists already, this is no error
+		_ = create(server, before) // one of these may be m's namespace; an error is ignored: it may exist already
 	}
 	alone, _ := server.Do(sim.Epoch, req)
 	if alone.Err == nil && reflect.DeepEqual(with.Object, bare(shown(alone.Object, m.GroupVersionKind())).Object) {

@@ -27,11 +27,11 @@ type label struct {
 	value string
 }
 
-// stray is the name of the copies without an owner.
+// stray is the name of each copy of a dependent that has no owner.
 const stray = "threelaws-stray"
 
 // adoption tests whether the controller adopts copies of dependents, and finds the labels that a copy needs for this.
-// If it adopts copies of only some kinds, no selector is assumed, because the controller uses more than labels.
+// If the controller adopts copies of only some kinds, it uses more than labels, so no selector is assumed.
 func (f *found) adoption(s *operator) error {
 	var adopted, left []manifest
 	for _, d := range f.each() {
@@ -59,7 +59,7 @@ func (f *found) adoption(s *operator) error {
 	return f.letting(s)
 }
 
-// fits reports whether each owner's selector matches the owner's dependents. The world has two owners if possible.
+// fits reports whether sel matches the dependents of each owner, in a world with two owners if possible.
 func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {
@@ -125,7 +125,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels that a copy needs to be adopted; nil if it needs none, or if a dependent lacks one.
+// labelsOf returns the labels without which a copy is not adopted; nil if there are none, or if a dependent lacks one.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -144,8 +144,8 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	return sel
 }
 
-// source finds where the value of a label comes from: a field of the owner that contains this value. If no field
-// contains it, all owners have the same value.
+// source finds the field of the owner that contains the value of a label. If no field contains it, all owners have the
+// same value.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
 	for _, e := range leaves(s.owner.Object, nil, "spec") {
@@ -240,8 +240,8 @@ const (
 	never
 )
 
-// deletedOnes finds the kinds whose deleted dependents are created again late or never. An example of never is a
-// backup: its owner records that it was created.
+// deletedOnes finds the kinds whose deleted dependents are not created again at once. A deleted backup, for example,
+// may never be created again, because its owner records that the backup was made.
 func (f *found) deletedOnes(s *operator) error {
 	if s.lasts > 0 {
 		return nil // the controller creates objects at certain times, so a new object proves nothing
@@ -292,7 +292,7 @@ func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 			req.Delete.GracePeriodSeconds = new(int64)
 		}
 		if err := r.does(req); err != nil {
-			return atOnce, nil // the server does not allow the user to delete it
+			return atOnce, nil // the server does not allow the user to delete the dependent
 		}
 		if o := r.stored(d); o != nil && o.(metav1.Object).GetUID() == d.GetUID() {
 			return atOnce, nil // a finalizer delays the deletion
@@ -310,7 +310,7 @@ func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 		},
 	} {
 		if err := provoke(); err != nil || !r.settled || r.stored(s.owner) == nil {
-			return atOnce, nil // nothing can be concluded from such a world
+			return atOnce, nil // the world has not settled, or the owner is gone, so the count proves nothing
 		}
 		if count() >= before {
 			return noted(when), nil

@@ -14,8 +14,8 @@ import (
 
 // edit is a change of the sample's spec: a change of one field, or a patch from Operator.Edits.
 type edit struct {
-	path     []string // the path that a merge patch replaces: the field, or the list around it; nil for a given patch
-	from, to any      // the values at path before and after the edit; for a given patch, its undo patch and the patch
+	path     []string // the path of the field, or of the list that contains it; nil for a patch from Operator.Edits
+	from, to any      // the values at path before and after the edit; if path is nil, the undo patch and the patch
 	name     string   // "spec.groups[0].replicas"
 	was, is  any      // the values of the field before and after the edit
 	had, has int      // the number of dependents before and after the edit
@@ -43,8 +43,8 @@ func another(v any) any {
 // quantity matches a number with an optional unit: "1Gi", "30s".
 var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
-// fieldsOf returns edits of the scalar fields of a spec. Names that suggest a number of dependents come first, fields
-// in lists last.
+// fieldsOf returns edits of the scalar fields of a spec. Fields that may be a number of dependents (replicas, size)
+// come first, fields in lists last.
 func fieldsOf(object map[string]any) []*edit {
 	list := leaves(object, nil, "spec")
 	rank := func(e *edit) int {
@@ -114,7 +114,8 @@ func (e *edit) set(object map[string]any, value any) {
 	join(object, value.(map[string]any), false)
 }
 
-// join applies a merge patch to an object. If nulls is set, object is itself a merge patch, and takes over nulls.
+// join applies a merge patch to an object. With nulls, object is a merge patch too: a null is copied, and removes
+// nothing.
 func join(object, patch map[string]any, nulls bool) {
 	for key, value := range patch { //detcheck:ordered the keys are independent
 		if below, is := value.(map[string]any); is {
@@ -202,6 +203,6 @@ func (e *edit) String() string {
 // mark is a value that a dependent has because of a field of its owner.
 type mark struct {
 	of    manifest // the dependent
-	path  []string // "[name=x]" and "[x]" are items of lists
+	path  []string // the fields to the value; an item of a list is "[name=x]" or "[x]"
 	value any
 }

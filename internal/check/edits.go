@@ -14,14 +14,14 @@ import (
 // mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
 const mostEdits = 16
 
-// A hosted program is slow, so its edits end early: after mostFollowed edits with a reaction. One of these must change
+// A hosted program is slow, so its edits end early, after a reaction to mostFollowed edits. One of these must change
 // the number of dependents (found.scale), and another one must not (found.change).
 const mostFollowed = 3
 
 // edits finds the fields of the sample to which the controller reacts, and the number of dependents after each edit.
 func (f *found) edits(s *operator) error {
 	stored, idle := shown(f.base.stored, s.owner.GroupVersionKind()), ""
-	if s.lasts > 0 { // writes at certain times are no reaction to an edit
+	if s.lasts > 0 { // periodic writes are no reaction to an edit
 		first, err := s.run(s.owner)
 		if err != nil {
 			return err
@@ -73,7 +73,7 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// late returns the reason for skipping a case: why, or the lack of time if that has ended the edits early.
+// late returns the reason for skipping a case: why, unless the edits have ended early for lack of time.
 func (f *found) late(why string) string {
 	if f.hurried {
 		return "no time was left to edit all fields of its sample's spec"
@@ -81,8 +81,8 @@ func (f *found) late(why string) string {
 	return why
 }
 
-// The method two changes a field from 1 to 2 if this gives the sample more dependents. A case that scales from one
-// dependent to none would show nothing. The result is the run of the edited sample, or nil if there is no such field.
+// The method two changes a field from 1 to 2 if the sample then has more dependents, because a case cannot scale down
+// one dependent. It returns the run with the edited sample, or nil if no field was changed.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil
@@ -121,7 +121,7 @@ func (s *operator) edited(e *edit, value any) manifest {
 	return owner
 }
 
-// refuses reports whether the server refuses the sample with an edit.
+// refuses reports whether the server refuses to create the edited sample.
 func (s *operator) refuses(e *edit) bool {
 	_, err := s.creates(s.edited(e, e.to))
 	return err != nil
@@ -165,7 +165,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 		}
 		return false, nil
 	}
-	if s.lasts == 0 { // otherwise the number depends on the time
+	if s.lasts == 0 { // in a timed world, the number depends on the time
 		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	if r.deeds() == idle {
@@ -183,7 +183,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	case s.over() != nil:
 		return false, s.over()
 	case err != nil:
-		return e.path == nil, nil // cases must undo their edits; only given edits are used without undoing them
+		return e.path == nil, nil // the edit cannot be undone: it is used only if it is from Operator.Edits
 	case r.settled:
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}

@@ -22,7 +22,7 @@ func (f *found) holds(rec *sim.Record, after metav1.Object) {
 }
 
 // inherited finds finalizers in the sample's manifest that the controller removes, such as finalizers of an earlier
-// version. The test adds a finalizer of another program. If the controller removes that too, inherited finds nothing.
+// version. The test adds another program's finalizer. If the controller removes this one too, nothing is found.
 func (f *found) inherited(s *operator) error {
 	listed := s.owner.GetFinalizers()
 	if len(listed) == 0 {

@@ -15,8 +15,8 @@ import (
 // found contains facts about a controller from runs without faults.
 type found struct {
 	creates    []creation
-	owns       []schema.GroupVersionKind // kinds that it creates with a ControllerRef, or should
-	writes     []string                  // kinds of objects that it updates, as "Widget/status"
+	owns       []schema.GroupVersionKind // kinds of dependents: created with a ControllerRef, or wrongly without one
+	writes     []string                  // what the controller updates: "Widget", "Widget/status"
 	watches    []string
 	finalizers []string
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
@@ -24,41 +24,41 @@ type found struct {
 	shared     []sim.Ref                 // objects in plain that also refer to a second owner
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
-	unnoticed  []string                  // kinds of dependents whose deletion it misses, and when it creates them again
+	unnoticed  []string                  // kinds of dependents that are created again late after a deletion, and when
 	asleep     []schema.GroupVersionKind // kinds in owns whose events enqueue nothing
 
-	of         string     // the sample's name in steps of scenario files
+	of         string     // the sample as scenario files name it: "widget/sample"
 	dependents []manifest // the sample's dependents when it has settled
-	base       *end       // the sample alone
+	base       *end       // the sample in a world without a second owner
 	pair       []manifest // the sample's dependents in a world with a second owner
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
 
-	adopts   bool // it adopts a copy of a dependent
-	byName   bool // it adopts an object that has the name of a dependent and no owner
-	applies  bool // it creates by server-side apply, which restores the reference at each write
-	releases bool // it releases a dependent whose labels are changed
-	unmarked bool // its webhooks refuse the label and the annotation that the case two-owners adds to the sample
+	adopts   bool // the controller adopts a copy of a dependent
+	byName   bool // the controller adopts an object that has the name of a dependent and no owner
+	applies  bool // the controller creates by server-side apply, which restores the reference at each write
+	releases bool // the controller releases a dependent whose labels are changed
+	unmarked bool // a webhook refuses the label and the annotation that the case two-owners adds to the sample
 	selector *selector
-	raised   *edit   // an edit that gave the sample more than one dependent (see two); nil if there was none
+	raised   *edit   // the edit by which the method two gave the sample more dependents, or nil
 	scale    *edit   // an edit that changes the number of dependents
-	change   *edit   // an edit to which it reacts, but that keeps the number of dependents
-	more     []*edit // further edits to which it reacts
-	removes  []*edit // removals of optional fields to which it reacts
-	keeps    *kept   // the values that dependents wrongly keep after the first such removal
-	history  []*edit // edits after which the number of dependents depends on the owner's history
+	change   *edit   // an edit to which the controller reacts, with the same number of dependents
+	more     []*edit // further edits to which the controller reacts
+	removes  []*edit // removals of optional fields to which the controller reacts
+	keeps    *kept   // values that dependents wrongly keep after the removal of an optional field; or nil
+	history  []*edit // edits after which the number of dependents also depends on the owner's earlier fields
 	untried  int     // number of fields that were not edited
 	hurried  bool    // no time was left to edit all fields
-	fights   *edit   // an edit after which it keeps writing and never settles
-	waits    []*edit // edits after which it retries for ever without writing
+	fights   *edit   // an edit after which the controller keeps writing and never settles
+	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
 	takes    map[metav1.DeletionPropagation]bool // if the owner is deleted with this policy, the controller deletes dependents itself
 
-	cleans map[metav1.DeletionPropagation]cleanUp // by deletion policy: objects without a reference that are deleted
+	cleans map[metav1.DeletionPropagation]cleanUp // objects without reference that the controller deletes, by policy
 
-	ticks     *ticks   // the intervals at which it creates or changes objects for ever; nil if there are none
-	unsettled bool     // it does not settle with one owner
+	ticks     *ticks   // the controller's periodic writes; nil if there are none
+	unsettled bool     // the controller does not settle with one owner
 	unknown   []string // facts that could not be found out, and why
 }
 
@@ -75,7 +75,7 @@ func (f *found) end(r *quiet, owner manifest) *end {
 
 type creation struct {
 	kind schema.GroupVersionKind
-	how  string // one of the constants below
+	how  string // how the object refers to the owner: one of the constants below
 }
 
 // These constants say how a created object refers to the owner.
@@ -90,8 +90,8 @@ const (
 	itself   = "for itself, in a world without a sample too"
 )
 
-// look runs the controller in worlds without faults. It fails if the controller does nothing, or if a world cannot be
-// set up.
+// look finds facts about the controller in worlds without faults. It returns an error if the controller does nothing,
+// or if a world cannot be set up.
 func (s *operator) look() (*found, error) {
 	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
@@ -171,8 +171,8 @@ func (f *found) watch(r *quiet) {
 	slices.Sort(f.watches)
 }
 
-// names finds the kinds whose dependents have fixed names. In the test, another object has the dependent's name
-// already. The name is fixed if a dependent is missing afterwards, or if the controller adopts the object.
+// names finds the kinds whose dependents have fixed names. In the test, another object already has a dependent's name.
+// The name is fixed if a dependent is missing afterwards, or if the controller adopts the object.
 func (f *found) names(s *operator) error {
 	for _, d := range f.each() {
 		theirs := d.copied(d.GetName())
@@ -192,7 +192,7 @@ func (f *found) names(s *operator) error {
 }
 
 // alone finds the kinds of the operator's CRDs that a whole program reconciles even without the sample. An object of
-// such a kind without an owner is not an orphan.
+// these kinds needs no owner, so it is no orphan.
 func (f *found) alone(s *operator) error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -204,7 +204,7 @@ func (f *found) alone(s *operator) error {
 		copy := d.copied(stray)
 		r, err := s.run(copy)
 		if err != nil {
-			continue // the cases with lookalikes report the error
+			continue // the method lookalikes reports the error
 		}
 		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()

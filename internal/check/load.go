@@ -30,12 +30,12 @@ type operator struct {
 	installed   []manifest
 	notes       []string
 	pruned      []error    // one error for each object in the sample's file with fields that its CRD does not define
-	installs    string     // the YAML of held and installed
+	installs    string     // the YAML of the fields held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample
 	kind        *fakeapi.Kind
-	server      *fakeapi.Server // with the CRDs; every world uses a fork
+	server      *fakeapi.Server // contains CRDs and Installed; each world runs on a fork
 	beside      []host.Controller
 	lasts       time.Duration // how long a world runs; 0 means until it settles
 
@@ -86,7 +86,7 @@ func (s *operator) program() error {
 	if err := c.Check(); err != nil {
 		return mistake("Controller", "%v", err)
 	}
-	if c.For.Empty() && !c.Hosted() { // for a program, readOwner reports a missing sample
+	if c.For.Empty() && !c.Hosted() { // the method readOwner reports a program without a sample
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process {
@@ -187,7 +187,7 @@ func (s *operator) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
 		return mistake("Controller", "%s", what)
 	}
-	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // the operator's manifests contain the same object
+	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // Installed contains the object
 		return s.server.Lookup(s.server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName()) != nil
 	})
 	space := func(m manifest) bool { return m.GetKind() == "Namespace" && m.GetName() == s.owner.GetNamespace() }
@@ -217,7 +217,7 @@ func (s *operator) accept() error {
 }
 
 // prune removes unknown fields from custom objects, like a server without strict field validation. It does so only for
-// whole programs: many of their repositories have outdated samples.
+// whole programs, because many repositories have outdated samples.
 func (s *operator) prune(m manifest) error {
 	k := s.server.Kind(m.GroupVersionKind())
 	if k == nil || !s.Controller.Hosted() {
@@ -285,7 +285,7 @@ func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 // worded formats a kind as in manifests: "example.com/v1 Widget".
 func worded(gvk schema.GroupVersionKind) string { return gvk.GroupVersion().String() + " " + gvk.Kind }
 
-// accompany adds the controllers that run beside the tested controller, each once, and the garbage collector.
+// accompany sets the controllers that run beside the tested controller: those in With and more, each once, and "gc".
 func (s *operator) accompany(more []string) error {
 	g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{s.Controller}})
 	with := slices.DeleteFunc(slices.Clone(s.With), func(name string) bool { return name == "gc" })

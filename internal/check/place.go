@@ -61,7 +61,7 @@ func strict(what string, err error) *refused {
 
 var unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
 
-// known lists the fields that a custom kind's schema defines beside an unknown field. words is the path of this field.
+// known lists the fields that the schema defines in the parent of an unknown field. words is the unknown field's path.
 func known(k *fakeapi.Kind, words []string) (names []string) {
 	_, version := k.Definition()
 	if version == nil || version.Schema == nil {

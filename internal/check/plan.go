@@ -26,7 +26,7 @@ import (
 
 // Plan contains the cases for a controller.
 type Plan struct {
-	Controller host.Controller // the given controller; what it does not declare comes from the quiet runs
+	Controller host.Controller // the given controller; quiet runs have completed its Owns and Contract
 	Profile    law.Profile     // the profile of laws that apply
 	Cases      []DerivedCase
 	Unsettled  bool     // the controller does not settle even with only the sample, so most cases show nothing
@@ -39,7 +39,7 @@ type Plan struct {
 // DerivedCase is a case: a world in which the controller is tested.
 type DerivedCase struct {
 	Name string // "recreated/orphan"
-	Skip string // why the case is not run; "" if it is
+	Skip string // the reason why the case is not run, or ""
 
 	place *place
 	plan  *Plan
@@ -58,7 +58,7 @@ type Known struct{ Law, Reason string }
 
 // Prepare checks the given Operator, runs the controller in quiet worlds, and derives the cases. It returns an error of
 // one line if the Operator has a mistake, or if the controller does nothing for the sample. If ctx is done, Prepare
-// returns its error before the next quiet world.
+// returns the error of ctx before the next quiet world.
 func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 	s, err := load(ctx, given)
 	if err != nil {
@@ -81,7 +81,7 @@ func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 	return p, nil
 }
 
-// find calls look, but returns panics about misuse of the host or the laws as errors.
+// find calls look, and turns a panic about misuse of the host or the laws into an error.
 func (s *operator) find() (f *found, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -97,9 +97,9 @@ func (s *operator) find() (f *found, err error) {
 	return s.look()
 }
 
-// Rehearse returns a function that runs a world with only the sample. The function hosting makes the controller. Seed 0
-// is the default schedule; other seeds give schedules with faults. The results are the program's writes and the hash of
-// the run. Only one goroutine at a time may call the function.
+// Rehearse returns a function that runs a world with only the sample. Its argument hosting makes the controller to run.
+// Seed 0 is the default schedule; other seeds give schedules with faults. The results are the program's writes and the
+// hash of the run. Only one goroutine at a time may call the function.
 func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, seed uint64) (wrote string, hash uint64) {
 	s := *p.subject
 	s.server = s.server.Fork()
@@ -127,7 +127,7 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 // String formats the results of quiet runs.
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
-// World returns the world of a case. It leaves out skipped laws, and laws that earlier cases violated; see asks.
+// World returns the world of a case, without laws that are skipped or that earlier cases violated (see asks).
 func (c *DerivedCase) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject
@@ -244,7 +244,7 @@ func (f *found) text(s *operator) string {
 // may be missing, or too many, for a moment.
 const plenty = 1 << 20
 
-// declared returns the controller with a Contract from the quiet runs. What the controller declares itself is kept.
+// declared returns the controller with a Contract that quiet runs complete. Fields that the controller declares stay.
 func (f *found) declared(s *operator) host.Controller {
 	c := s.Controller
 	c.Contract.Profile = s.Profile

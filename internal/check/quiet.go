@@ -21,7 +21,7 @@ import (
 	"github.com/threelaws/threelaws/sim/trial"
 )
 
-// quiet is a run of a world. Most are quiet runs: in the default schedule, without faults and late events.
+// quiet is a run of a world, usually in the default schedule, without faults and late events.
 type quiet struct {
 	*trial.Trial
 	s       *operator
@@ -44,8 +44,8 @@ func (s *operator) run(more ...manifest) (*quiet, error) {
 	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 }
 
-// drawn runs a world with these objects until it has settled, or until a limit ends the run. The schedule makes these
-// choices and injects these faults; nil means the default schedule without faults.
+// drawn runs a world with these objects until it has settled, or until a limit ends the run. choices and faults
+// determine the schedule; nil means the default schedule without faults.
 func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[string]int) (*quiet, error) {
 	if err := s.over(); err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[str
 
 func (r *quiet) settle() {
 	most := trial.Limits{Steps: mostQuietSteps, Idle: mostQuietSteps / 20}
-	if r.s.Controller.Hosted() { // it may poll for an hour before it settles
+	if r.s.Controller.Hosted() { // a program may poll for an hour before it settles
 		most = trial.Limits{Steps: mostProgramSteps, Idle: mostProgramSteps}
 	}
 	most.For, most.Rest = r.s.lasts, r.s.lasts > 0
@@ -289,7 +289,7 @@ func (t *ticking) look() bool {
 	for ; t.next < h.Len() && t.found == nil; t.next++ {
 		rec := h.At(t.next)
 		if rec.Op != sim.Commit || rec.Process != t.of.process || rec.After == nil || told(rec.Object) ||
-			rec.Before != nil && rec.Subresource == "status" { // a status is also written by heartbeats
+			rec.Before != nil && rec.Subresource == "status" { // heartbeats also update a status
 			continue
 		}
 		does := deed{kind: t.of.kindOf(rec)}
@@ -306,7 +306,7 @@ func (t *ticking) look() bool {
 	return t.found != nil
 }
 
-// regular returns the ticks if the last seven times have equal intervals, or nil. The first interval may differ.
+// regular returns ticks if the last seven times have equal intervals; otherwise nil. The first interval may differ.
 func regular(does deed, at []time.Duration) *ticks {
 	if len(at) < enoughTicks {
 		return nil
@@ -326,11 +326,11 @@ func regular(does deed, at []time.Duration) *ticks {
 
 func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
-// Idle is the error of a controller that wrote nothing in a quiet world.
+// Idle is the error for a controller that wrote nothing in a quiet world.
 type Idle struct {
 	Owner   string   // "widget/sample"
-	Text    string   // what it did, other than writing
-	Printed []string // the last lines of its process's output; empty for a reconciler
+	Text    string   // what the controller did: "web has written nothing (2 syncs, none of which failed)"
+	Printed []string // the last lines that a program has printed; empty for a reconciler
 }
 
 func (i *Idle) Error() string {

@@ -113,8 +113,8 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	return nil
 }
 
-// takesOut removes a field from the settled sample. left contains the marks that dependents keep: values that came from
-// this field. answered says whether the controller reacts.
+// takesOut removes a field from the settled sample. marks are values that dependents have because of the field; left
+// contains the values that they keep. answered says whether the controller reacts.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {

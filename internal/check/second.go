@@ -119,7 +119,7 @@ func (r *quiet) uncontrolled(kind schema.GroupVersionKind) (list []sim.Ref) {
 
 // distinct is a field whose value must differ between owners, for example a port or an address range.
 type distinct struct {
-	kind schema.GroupVersionKind // of the owner, or of a dependent
+	kind schema.GroupVersionKind // the kind of the owner or of a dependent
 	path string                  // "status.cidr"
 }
 
@@ -271,7 +271,7 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues returns chosenValues of an owner and its dependents, or nil if the owner does not exist.
+// ownerValues returns the result of chosenValues for an owner and its dependents, or nil if the owner does not exist.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
 	if o == nil {

@@ -22,7 +22,7 @@ import (
 // Operator describes the controller to check, and what it needs to run.
 type Operator struct {
 	// Controller is a reconciler that runs in steps, or a whole program (see [host.Hosting]). The default name of a
-	// program is "program". The default kind is that of the sample's first custom object, or else of its first object.
+	// program is "program". The default kind is the kind of the sample's first custom object, or of its first object.
 	Controller host.Controller
 
 	// CRDs are files whose CustomResourceDefinitions exist in every world. Other objects in these files are ignored.
@@ -33,15 +33,15 @@ type Operator struct {
 	Sample *File
 
 	Others     []host.Controller // other reconcilers of the operator that also run, each with its own Contract
-	With       []string          // further controllers of this module that run too, by name
+	With       []string          // names of this module's controllers that also run
 	For        time.Duration     // how long each world runs; 0: until it settles, or until the third periodic write
 	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
 	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
-	Skip       map[string]string // cases and laws to leave out, by name, with the reason
+	Skip       map[string]string // name of a case or a law to leave out -> the reason
 	Edits      []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
 	Schedules  int               // the number of schedules of each case
 	Hurry      func() bool       // returns true when no time is left to edit further fields; nil: there is no limit
-	Invariants []*law.Invariant  // checked in each world in addition to the laws
+	Invariants []*law.Invariant  // invariants to check in each world in addition to the laws
 	Server     *fakeapi.Options  // options of the worlds' servers; nil for the defaults
 
 	_ struct{}
@@ -51,8 +51,8 @@ type Operator struct {
 type File struct {
 	Name    string
 	Objects []Object
-	// Path is the file's path on disk, or "". A kept failure of a program refers to this file instead of containing its
-	// CRDs, if the file on disk still has the same CRDs.
+	// Path is the file's path on disk, or "". While the file on disk has the same CRDs, a kept failure of a program
+	// refers to the file. Otherwise it contains the CRDs.
 	Path string
 
 	text []byte // the content; nil for a file on disk
@@ -92,7 +92,7 @@ func (f *File) definitions() (all []string) {
 
 type Object struct {
 	*unstructured.Unstructured
-	Line int // the first line of its document, counted from 1; 0 if unknown
+	Line int // the first line of the object's YAML document, counted from 1; 0 if unknown
 }
 
 // Read parses a YAML file. It skips empty documents. An error begins with the name and the line.

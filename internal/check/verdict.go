@@ -16,7 +16,7 @@ type Verdict struct {
 	State     string
 	Why       string
 	Exercised int      // how often the law was exercised
-	Cases     []string // the cases in which it was violated
+	Cases     []string // the cases in which the law was violated
 	Worlds    int      // the number of worlds in which the law was evaluated
 
 	known []string // cases with accepted violations, and the reasons
@@ -28,9 +28,9 @@ const (
 	Violated     = "violated"
 	Accepted     = "accepted"       // violated, but each violation is accepted (see [Accept])
 	Skipped      = "skipped"        // listed in Operator.Skip, with a reason
-	NotExercised = "not exercised"  // evaluated in no case
-	NotJudged    = "not judged"     // cannot be judged from the outside
-	NotIts       = "does not apply" // does not concern this controller
+	NotExercised = "not exercised"  // no case evaluated the law
+	NotJudged    = "not judged"     // the check cannot see enough to judge the law
+	NotIts       = "does not apply" // the law does not concern this controller
 )
 
 // elsewhere contains the actors of clauses that do not concern ordinary controllers.
@@ -153,7 +153,7 @@ func (v *Verdict) add(controller string, cases []Tried) {
 	}
 }
 
-// compared adds to v the schedules of the cases with SameEnd: these compare their settled world with a quiet run's.
+// compared counts in v the schedules of cases with SameEnd. They compare their settled world with that of a quiet run.
 func (p *Plan) compared(v *Verdict, cases []Tried) {
 	for i, t := range cases {
 		k := slices.IndexFunc(p.Cases, func(c DerivedCase) bool { return c.Name == t.Name })
@@ -164,11 +164,10 @@ func (p *Plan) compared(v *Verdict, cases []Tried) {
 	}
 }
 
-// missing returns the state and the reason of a law that cannot be judged or does not apply: "state: reason". For a law
-// that can be judged it returns "".
+// missing returns "state: reason" for a law that cannot be judged or does not apply. For any other law it returns "".
 func (f *found) missing(s *operator, c *host.Controller, id string, about clause.About) string {
 	declare := "declare "
-	if c.Hosted() { // only a Go test can set the Contract
+	if c.Hosted() { // only a Go test can set the Contract of a program
 		declare = "a Go test (conformance.Test with Run) can declare "
 	}
 	switch {

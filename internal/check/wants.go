@@ -25,7 +25,7 @@ func (w *wants) key(owner map[string]any) string {
 	return b.String()
 }
 
-// of returns the number of dependents that an owner wants, or -1 if its field values were not tried.
+// of returns the number of dependents that an owner wants, or -1 if the owner's field values were not tried.
 func (w *wants) of(owner runtime.Object) int {
 	if n, ok := w.by[w.key(object(owner))]; ok {
 		return n
@@ -33,8 +33,8 @@ func (w *wants) of(owner runtime.Object) int {
 	return -1
 }
 
-// want finds how many dependents an owner with certain field values wants: as many as an owner has that is created with
-// these values. The number is unknown if an owner that was edited to these values has a different number.
+// want finds how many dependents an owner wants, by its field values: the number after an owner was created with these
+// values. The number is unknown if an owner that was edited to these values has a different number.
 func (f *found) want(s *operator) error {
 	if len(f.dependents) == 0 {
 		return nil
@@ -107,7 +107,7 @@ func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 // the sample's active dependents in w. If this number differs from the number after the edit, it sets w.by to nil.
 func (f *found) count(s *operator, w *wants, e *edit) error {
 	if w.by == nil {
-		return nil // another count has set the number to unknown
+		return nil // an earlier call found that the number is unknown
 	}
 	made := f.base
 	if e != nil {
@@ -146,8 +146,8 @@ func (f *found) active(s *operator, dependents []manifest) (n int) {
 	return n
 }
 
-// counts reports whether an owner wants a dependent. Revisions, and kinds whose events enqueue nothing, do not count. A
-// dependent with 0 replicas counts only if the sample's dependents are created with 0 replicas.
+// counts reports whether a dependent counts as wanted. Revisions, and kinds whose events enqueue nothing, do not count.
+// A dependent with 0 replicas counts only if the sample's dependents are created with 0 replicas.
 func (f *found) counts(s *operator, dependent runtime.Object) bool {
 	gvk := dependent.GetObjectKind().GroupVersionKind()
 	if gvk.Empty() {

@@ -17,7 +17,7 @@ import (
 // place describes the world of a case.
 type place struct {
 	name string // "recreated/orphan"
-	why  string // why the case is not run; "" if it is
+	why  string // the reason why the case is not run, or ""
 
 	objects      []manifest // objects in addition to those around the sample
 	settled      bool
@@ -30,8 +30,8 @@ type place struct {
 // few contains the faults of most cases, with the number of each in a run.
 var few = map[string]int{"crash": 1, "stale": 1, "conflict": 1, "lost": 1}
 
-// atWork contains the faults in few, without "stale" (the start from an older list). A garbage collector with an older
-// list may not know some dependents when it stops waiting, and may delete them although they should be orphaned.
+// atWork contains the faults in few except "stale". A garbage collector that starts from an older list may not know
+// some dependents. It may delete these later, although they should be orphaned.
 var atWork = map[string]int{"crash": 1, "conflict": 1, "lost": 1}
 
 func every() map[string]int {
@@ -154,8 +154,8 @@ func (f *found) edit(s *operator) place {
 	return p
 }
 
-// follow is a case: the sample is edited while the controller works. The edit is undone, and then repeated. If the edit
-// is f.scale, the last edit instead reduces the wanted number of dependents by one, if possible.
+// follow is a case: the sample is edited while the controller works. The edit is undone, and then repeated. For
+// f.scale, the last edit instead reduces the wanted number of dependents by one, if possible.
 func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
@@ -244,7 +244,7 @@ func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
-	if c.Hosted() { // it may watch any kind, so minimized failures keep all CRDs
+	if c.Hosted() { // a program may watch any kind, so minimized failures keep all CRDs
 		w.CRDs, w.Installed = s.files, s.installs
 	} else {
 		objects = append(append(append([]manifest(nil), s.definitions...), s.installed...), objects...)
@@ -269,8 +269,8 @@ func (s *operator) timed(user []casefile.Action) []casefile.Action {
 
 func propagation(p metav1.DeletionPropagation) string { return strings.ToLower(string(p)) }
 
-// less returns a value for the edit f.scale that is one less than the sample's number. ok is false if f.scale does not
-// edit a number, or if no dependent would remain.
+// less returns a value for the field of f.scale that is one less than the sample's value. ok is false if f.scale does
+// not edit a number, or if no dependent would remain.
 func (f *found) less() (value any, ok bool) {
 	if f.scale == nil {
 		return nil, false

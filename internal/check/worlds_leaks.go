@@ -18,9 +18,9 @@ import (
 // cleanUp lists the objects that the controller deletes after their owner. These objects do not refer to the owner:
 // they are cluster-scoped or in other namespaces, or the controller finds them by labels or recorded names.
 type cleanUp struct {
-	removes []remains                 // for each kind that it deletes: the objects that a second owner then still has
-	there   []remains                 // for the same kinds: the objects of both owners before the deletion
-	leaves  []schema.GroupVersionKind // kinds that it does not delete
+	removes []remains                 // for each deleted kind: the objects that remain if there is a second owner
+	there   []remains                 // for each deleted kind: the objects of both owners before the deletion
+	leaves  []schema.GroupVersionKind // kinds that the controller does not delete
 }
 
 // remains contains the names of the objects of a kind that exist before or after an owner is deleted.
@@ -60,8 +60,8 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	return c, nil
 }
 
-// left deletes the first owner, and returns the objects of some kinds after and before the deletion. It returns nil if
-// the world does not settle, or if the owner still exists.
+// left deletes the first owner, and returns the objects of the given kinds after and before the deletion. It returns
+// nil if the world does not settle, or if the owner still exists.
 func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupVersionKind, owners ...manifest) (
 	after, before []remains, err error,
 ) {
@@ -94,8 +94,8 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared returns a check for the time after an owner's deletion: of each kind in without, there are at most as many
-// objects as without lists. It returns nil if without is empty.
+// cleared returns a check for the time after an owner's deletion. A kind in without may then have at most as many
+// objects as without lists. If without is empty, cleared returns nil.
 func cleared(owner manifest, without []remains) scenarios.Func {
 	if len(without) == 0 {
 		return nil
@@ -123,8 +123,8 @@ func cleared(owner manifest, without []remains) scenarios.Func {
 	}
 }
 
-// delays is the number of user actions before the deletion in the case deleted/early. Most random schedules execute the
-// first user actions before any controller runs.
+// delays is the number of user actions before the deletion in the case deleted/early. Without them, most random
+// schedules would delete the sample before any controller runs.
 const delays = 6
 
 // early is a case: the sample is deleted while its controller still creates dependents.
@@ -195,9 +195,9 @@ func (f *found) dependentUnseen(s *operator) place {
 	return p
 }
 
-// expectNothing adds the checks that a deleted sample leaves nothing: no dependents (unless the policy is Orphan), and
-// no more objects that the controller deletes itself than a quiet run leaves. The second check excludes the fault
-// "stale": a controller that starts from an older list may still see the owner, and create the objects again.
+// expectNothing adds checks for the time after the sample's deletion. No dependents may exist, unless the policy is
+// Orphan. Of the objects that the controller itself deletes, no more may exist than after a quiet run. The second check
+// excludes the fault "stale": a controller that starts from an older list may create these objects again.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
 		p.settledCheck = f.nothingOf(s.owner)

@@ -69,7 +69,7 @@ func barred(why string, list []*place) (all []place) {
 	return all
 }
 
-// lone returns why cases with dependents and a rival owner are impossible, or "".
+// lone returns the reason why cases with dependents and a rival owner are impossible, or "".
 func (f *found) lone(rival manifest) string {
 	switch {
 	case len(f.dependents) == 0:
@@ -178,7 +178,7 @@ func (f *found) taken(s *operator) []place {
 	return slices.Insert(barred("", all), 1, f.dependentUnseen(s))
 }
 
-// alsoOwned returns an action that adds an owner reference that is not a ControllerRef. A release must keep it.
+// alsoOwned returns an action that adds an owner reference without controller: true. A release of d must keep it.
 func alsoOwned(d, owner manifest) casefile.Action {
 	ref := reference(owner)
 	delete(ref, "controller")

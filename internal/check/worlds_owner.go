@@ -14,8 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// ends returns the cases in which the sample is deleted. For each deletion policy, one case deletes the sample, and
-// another one also recreates it. Further cases follow.
+// ends returns the cases about the end of the sample. For each deletion policy, one case deletes the sample, and
+// another one also recreates it.
 func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
 		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
@@ -23,8 +23,8 @@ func (f *found) ends(s *operator) (all []place) {
 		f.expectNothing(s, &p, policy)
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
-		case s.lasts > 0: // a dependent may be deleted at a certain time
-		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise dependents may not stay
+		case s.lasts > 0: // the controller may delete a dependent at a certain time
+		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise orphans may be deleted
 			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
 		all = append(all, p)
@@ -49,8 +49,8 @@ func (f *found) ends(s *operator) (all []place) {
 	return append(all, f.held(s), f.terminating(s), f.restored(s))
 }
 
-// again returns actions that recreate the sample with another value, and then edit it. Objects of the old owner must
-// not change.
+// again returns actions that recreate the sample with another field value, and then edit it. Objects of the old owner
+// must not change.
 func (f *found) again(s *operator) []casefile.Action {
 	next, back := manifest{s.owner.DeepCopy()}, map[string]any{}
 	if f.change != nil {
@@ -67,7 +67,7 @@ func (f *found) again(s *operator) []casefile.Action {
 }
 
 // held is a case: a finalizer of another program delays the sample's deletion. A controller that overwrites the list of
-// finalizers could remove it. So the user adds it to an existing list, by a JSON patch.
+// finalizers could remove this one. So the user adds the finalizer to an existing list, by a JSON patch.
 func (f *found) held(s *operator) place {
 	p := place{name: "held", objects: f.both(s), settled: true, faults: few, user: []casefile.Action{
 		patch(f.of, map[string]any{"metadata": map[string]any{"finalizers": []any{hold}}})}}
@@ -140,8 +140,8 @@ func (f *found) stillThere() scenarios.Func {
 	}
 }
 
-// In the following cases the world settles before the decisive step, so every controller has seen the latest state.
-// Therefore the cases can also test whole programs, although nothing shows when a program reads an object.
+// In the following cases the world settles before the decisive step, so every controller has seen the latest state. So
+// the cases can also test whole programs, although the host cannot see when a program reads an object.
 
 // terminating is a case: while the sample is terminating, it is edited, and an orphan that fits the sample is created.
 func (f *found) terminating(s *operator) place {
@@ -196,8 +196,8 @@ func (f *found) restored(s *operator) place {
 	return p
 }
 
-// replaced is a case: a dependent that the sample no longer wants is deleted by the user, and an object of another
-// owner gets its name. A controller that deletes by name without a UID precondition then deletes the wrong object.
+// replaced is a case: the user deletes a dependent, gives its name to an object of another owner, and makes the sample
+// want fewer dependents. A controller that deletes by name without a UID precondition then deletes the wrong object.
 func (f *found) replaced(s *operator) place {
 	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
 	rival := f.rival(s)
@@ -234,8 +234,8 @@ func (f *found) replaced(s *operator) place {
 	return p
 }
 
-// surplus returns the dependents with fixed names that the sample no longer has when it wants fewer. The world has a
-// second owner.
+// surplus returns the dependents with fixed names that the sample loses if the field of f.scale has the value fewer.
+// The world has a second owner.
 func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 	if fewer == nil || len(f.pair) == 0 {
 		return nil, nil

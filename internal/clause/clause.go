@@ -1,7 +1,6 @@
 // Package clause lists the clauses. A clause is a sentence of the source documents that a program can be checked
-// against. The package contains only data. A law (sim/law) takes its source from its clause, and a clause with a law
-// takes its sentence from the law. docs/evidence/clauses.md and the evidence of module lab are generated from clauses
-// and laws.
+// against. The package contains only data. If a law checks a clause, the sentence is in the law (sim/law), and the
+// source is in the clause. docs/evidence/clauses.md and the evidence of module lab are generated from clauses and laws.
 package clause
 
 import (
@@ -36,13 +35,13 @@ type Clause struct {
 type Category byte
 
 const (
-	Safety     Category = 'S' // at every step
-	Liveness   Category = 'L' // when the world has settled, or when a cycle is found
-	Routing    Category = 'R' // by the keys that an event enqueues
-	Validation Category = 'V' // by the requests that the API server accepts
-	Data       Category = 'D' // by stored objects
-	Crossing   Category = 'X' // between eras
-	Seen       Category = 'U' // by the output that a user sees
+	Safety     Category = 'S' // checked at every step
+	Liveness   Category = 'L' // checked when the world has settled, or when a cycle is found
+	Routing    Category = 'R' // checked by the keys that an event enqueues
+	Validation Category = 'V' // checked by the requests that the API server accepts
+	Data       Category = 'D' // checked on stored objects
+	Crossing   Category = 'X' // checked when the era changes
+	Seen       Category = 'U' // checked by the output that a user sees
 )
 
 // About names the actors that a clause concerns.
@@ -108,7 +107,7 @@ func All() []*Clause {
 	return all
 }
 
-// ByID returns the clause with an ID, or with an invariant with this ID; nil if there is none.
+// ByID returns the clause whose ID or Invariant equals id; nil if there is none.
 func ByID(id string) *Clause {
 	for _, s := range Sections() {
 		for i := range s.Clauses {

@@ -23,8 +23,8 @@ const most = 1000
 
 // List holds the requested faults. The zero value is empty. A List may be used by several goroutines.
 type List struct {
-	// Tell, if it is not nil, is called for each fault that strikes, before clients see the effect. The first
-	// argument is the fault's line, the second describes the effect and the client. Tell must not call methods of the list.
+	// Tell, if it is not nil, is called for each fault that strikes, before clients see the effect. The first argument
+	// is the fault's line, the second describes the effect and the client. Tell must not call methods of the list.
 	Tell func(line, what string)
 
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ type Shown struct {
 
 // Strike is the combined effect of the faults on one request.
 type Strike struct {
-	Delay   time.Duration          // before the execution
+	Delay   time.Duration          // the waiting time before the execution
 	Err     *apierrors.StatusError // the response; nil for the server's own response
 	Commits bool                   // the request is executed although Err is returned, unless the server refuses it
 	Lost    bool                   // after the execution, the connection is closed without a response
@@ -183,8 +183,8 @@ func (s Shown) String() string {
 }
 
 // Strike returns the effect of the faults on a request or on the opening of a watch; nil means no fault. The server
-// calls it before it executes the request. If several faults would make the request fail, only the first one does.
-// Every matching fault counts the request.
+// calls it before it executes the request. If several faults would make the request fail, only the first one does. The
+// request counts for every matching fault.
 func (l *List) Strike(req *fakeapi.Request, isWatch bool) *Strike {
 	if l == nil {
 		return nil

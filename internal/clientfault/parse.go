@@ -48,7 +48,7 @@ const longest = time.Hour
 // widest is the maximal number of bytes in a line. A line contains at most two long names, of 253 bytes each.
 const widest = 1000
 
-// parse parses a line. A line with the verb release also gives a rule, but it ends faults instead of adding one.
+// parse parses a line. For the verb release it returns a rule that ends faults and is never added to the list.
 func parse(kinds Kinds, line string) (*rule, error) {
 	words := strings.Fields(line)
 	switch {

@@ -72,7 +72,7 @@ func (r *rule) String() string {
 // spent reports whether the rule has struck and cannot strike again.
 func (r *rule) spent() bool { return r.struck > 0 && (r.verb == relist || r.verb != hold && r.nth > 0) }
 
-// deed describes a request for rules: the client, the verb, and the object.
+// deed contains what rules match: the client, the verb and the object of a request.
 type deed struct {
 	who             []string // the names under which the client is known
 	verb            string

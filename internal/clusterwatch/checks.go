@@ -13,7 +13,7 @@ type check struct {
 	sort Sort
 	// wrong describes the problem, or returns "" if there is none.
 	wrong func(c *Cluster, e *entry) string
-	// lasts reports whether a problem that began at since has lasted long enough to be reported.
+	// lasts reports whether a problem has lasted long enough to be reported. since is when it began.
 	lasts func(c *Cluster, e *entry, since, now time.Time) bool
 	who   func(e *entry) string
 }
@@ -27,7 +27,7 @@ var checks = []check{
 	{Takeover, (*Cluster).takeover, (*Cluster).soon, (*entry).taker},
 }
 
-// key identifies a problem that is reported once. The key of Stuck omits the text, because the reason may change.
+// key identifies a finding. Findings with equal keys are reported once. The key of Stuck omits the text, which changes.
 func (k *check) key(text string) string {
 	if k.sort == Stuck {
 		return string(k.sort)
@@ -35,7 +35,7 @@ func (k *check) key(text string) string {
 	return string(k.sort) + text
 }
 
-// lag is how much later than one watch another watch may deliver its events.
+// lag is the maximal delay of the events of one watch after the events of another watch.
 const lag = 2 * time.Second
 
 func (c *Cluster) patient(_ *entry, since, now time.Time) bool { return now.Sub(since) >= c.Patience }
@@ -105,8 +105,8 @@ func (c *Cluster) Tick(now time.Time) {
 	}
 }
 
-// Pending reports whether an open problem may be reported later without a further change, or a kind is not listed yet.
-// It ignores terminating objects (Stuck).
+// Pending reports whether a problem may be reported later although no object changes, or a kind is not listed yet. It
+// ignores terminating objects (Stuck).
 func (c *Cluster) Pending() bool {
 	for _, sorts := range c.open {
 		for s := range sorts {
@@ -138,8 +138,8 @@ func (e *entry) finding(k *check, text string, since, now time.Time) Finding {
 
 func nobody(*entry) string { return "" }
 
-// referrer returns the manager that wrote the owner references, as far as the story shows: at the creation, or in the
-// last change of only owner references. Otherwise it returns the creator.
+// referrer returns the manager that wrote the owner references: the last one that created the object or changed only
+// its owner references. If e.lines has neither, referrer returns the creator.
 func referrer(e *entry) string {
 	for i := len(e.lines) - 1; i >= 0; i-- {
 		if l := e.lines[i]; l.Did == "create" || l.Change == "owners" {
@@ -191,7 +191,7 @@ func (c *Cluster) stuck(e *entry) string {
 	return "it was deleted and is still there; it waits for " + strings.Join(parts, ", and ")
 }
 
-// blocking lists the dependents that block an owner's deletion, with the finalizers of terminating ones.
+// blocking lists the dependents that block an owner's deletion. It adds the finalizers of terminating dependents.
 func (c *Cluster) blocking(e *entry) string {
 	var names []string
 	for d := range c.dependents[e.now.UID] {

@@ -13,9 +13,9 @@
 //
 // # What is not reported
 //
-// Some problems resolve themselves: a reference to a missing owner stays until the garbage collector acts, and an
-// orphan until it is adopted. They are reported only if they last for Options.Patience. It is not a fight if one
-// program changes a value and changes it back. Changes by a person count as a fight only if they are too fast for a
+// Some problems resolve themselves. For example, the garbage collector deletes objects without existing owners, and
+// controllers adopt orphans. These problems are reported only if they last for Options.Patience. It is not a fight if
+// one program changes a value and changes it back. Changes by a person count as a fight only if they are too fast for a
 // person. Changes of times, reports of kubelets and controllers about nodes and pods, leases and events are ignored.
 package clusterwatch
 
@@ -53,19 +53,19 @@ type Cluster struct {
 	objects    map[place]*entry
 	byUID      map[types.UID]*entry
 	dependents map[types.UID]map[*entry]bool
-	claimers   map[string]map[*entry]bool    // by namespace: objects that select other objects
+	claimers   map[string]map[*entry]bool    // namespace -> objects that select other objects
 	strays     map[*entry]bool               // objects without an owner, of kinds that can be adopted
 	open       map[*entry]map[Sort]time.Time // problems that are not reported yet, and when they began
 	gone       *lru.Cache                    // the UIDs of recently deleted objects
 	fights     *fights
-	bodies     *list.List // *entry values; the last written first
+	bodies     *list.List // *entry values that have a body; the last written first
 	bytes      int
 	told       int
 }
 
 type served struct {
 	*ServedKind
-	synced bool // it was listed at least once
+	synced bool // the kind was listed at least once
 }
 
 type entry struct {
@@ -73,7 +73,7 @@ type entry struct {
 	lines    []Line // the first change and the latest changes
 	had      *hold  // the last controller, if there is none now
 	taken    *hold  // the previous controller, if there is another one now
-	released bool   // it has lost a controller since the watch began
+	released bool   // the object has lost a controller since the watch began
 	told     map[string]bool
 	body     *list.Element
 }

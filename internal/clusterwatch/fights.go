@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/internal/fight"
 )
 
-// A fight is a value that several managers change in a cycle: their writes restore an earlier state again and again.
+// A fight is a value that several managers change in a cycle. Their writes restore an earlier state again and again.
 // The value may be a field, the owners and labels of an object, the existence of an object, or the number of objects
 // that several owners select.
 
@@ -29,22 +29,21 @@ type track struct {
 	key  string
 	path fight.Path[string] // By is the manager; "" if unknown
 
-	count int    // for a number of objects: objects created minus objects deleted
+	count int    // if the value is a number of objects: objects created minus objects deleted
 	terms string // for a number of objects: the numbers that the owners want
 }
 
-// knownFight is a fight that was found.
 type knownFight struct {
 	Finding
-	lead  string   // the key of the value history whose rounds are counted: that of the first contested field
+	lead  string   // the key of the value history whose rounds are counted; it belongs to the first contested field
 	also  []string // the other fields of the fight
 	hands bool     // a person takes part
-	next  int      // the number of rounds at which it is reported next
+	next  int      // the number of rounds after which the fight is reported next
 }
 
 type fights struct {
-	tracks *lru.Cache // values are *track
-	known  *lru.Cache // values are *knownFight; the keys are fightRound.about and the managers
+	tracks *lru.Cache // key of the track -> *track
+	known  *lru.Cache // fightRound.about and the managers -> *knownFight
 	tell   func(Finding)
 }
 
@@ -83,8 +82,8 @@ type fightRound struct {
 	what   string // "data.mode"
 	who    []string
 	circle []fight.Visit[string]
-	field  bool // true if what is the path of a field
-	set    bool // true if what lists the owners of a set of objects, and how many objects each owner wants
+	field  bool // "what" is the path of a field
+	set    bool // "what" lists the owners of a set of objects, and how many objects each owner wants
 }
 
 func (f *fights) round(t *track, r fightRound) {
@@ -207,8 +206,8 @@ func (l *leaf) writer(x *change) string {
 // collector is the name of the garbage collector in a fight. It deletes objects whose owners do not exist.
 const collector = "(the garbage collector)"
 
-// exists adds a creation or a deletion to the history of an object's name. The manager of a deletion is unknown, unless
-// only the garbage collector can have deleted the object.
+// exists adds a creation or a deletion to the history of an object's name. It ignores most deletions, because their
+// managers are unknown. It adds a deletion if only the garbage collector can have deleted the object.
 func (c *Cluster) exists(x *change) {
 	var v fight.Visit[string]
 	o := x.new
@@ -229,8 +228,8 @@ func (c *Cluster) exists(x *change) {
 	}
 }
 
-// counts counts the objects without a controller that several owners select, and adds each number to its history. If
-// the owners want different numbers, and no controller sets a ControllerRef, the objects come and go forever.
+// counts counts the objects that several owners select and none controls. It adds each new number to a value history.
+// If the owners want different numbers and set no ControllerRef, the number changes forever.
 func (c *Cluster) counts(x *change) {
 	was, is := x.old.loose(), x.new.loose()
 	if was && is && x.old.claim() == x.new.claim() || !was && !is {
@@ -244,7 +243,7 @@ func (c *Cluster) counts(x *change) {
 	}
 }
 
-// loose reports whether an object has no controller, and may count for each owner that selects it.
+// loose reports whether an object has no controller but could get one. It counts for each owner that selects it.
 func (o *Version) loose() bool {
 	return o != nil && o.of.claimable() && o.controller() == nil && !o.terminating() && !o.ended
 }
@@ -292,7 +291,7 @@ func (c *Cluster) count(x *change, o *Version, by int) {
 			"controller", who: slices.Compact(who), circle: circle})
 }
 
-// reporter returns the manager that last wrote the owner's status, which is the controller of the owner's kind.
+// reporter returns the manager that last wrote the owner's status. It is taken for the controller of the owner's kind.
 func (o *Version) reporter() string {
 	who, at := "", time.Time{}
 	for _, m := range o.ManagedFields {

@@ -50,7 +50,7 @@ const (
 	listTime = time.Minute // the time limit of a list request
 )
 
-// follower follows one kind. It implements the store of a Reflector, and sends what it receives to news.
+// follower follows one kind. It implements the store of a Reflector, and sends the received objects to news.
 type follower struct {
 	*Reader
 	context.Context
@@ -58,7 +58,7 @@ type follower struct {
 	kind    *ServedKind
 	objects dynamic.ResourceInterface
 	news    chan<- heard
-	whole   bool // keep the bodies of the first list
+	whole   bool // keep the bodies of the objects in the first list
 	stop    context.CancelFunc
 
 	failed int  // number of consecutive failures
@@ -91,7 +91,7 @@ func (f *follower) list(ctx context.Context, o metav1.ListOptions) (runtime.Obje
 	}
 	ctx, stop := context.WithTimeout(ctx, listTime)
 	defer stop()
-	o.ResourceVersion = "" // only consistent lists are divided into pages
+	o.ResourceVersion = "" // with resourceVersion=0, the server may ignore the page size
 	page, err := f.objects.List(ctx, o)
 	if f.answered(err); err != nil {
 		return nil, err
@@ -117,8 +117,8 @@ func (f *follower) watch(ctx context.Context, o metav1.ListOptions) (watch.Inter
 	return w, err
 }
 
-// answered counts consecutive failures. It stops following a kind that the server refuses. After three failures before
-// the first list, it reports the kind as not watched, but tries again.
+// answered counts consecutive failed requests for a kind. If the server refuses the kind, it stops following the kind.
+// After three failures before the first list, it reports the kind as not watched, but tries again.
 func (f *follower) answered(err error) {
 	if err != nil && f.Err() != nil {
 		return

@@ -84,7 +84,7 @@ func Parse(k *ServedKind, content map[string]any) (*Version, error) {
 	return v, err
 }
 
-// lighten drops what only a comparison of versions needs: fieldsV1 and, unless whole is set, the body.
+// lighten saves memory: it drops fieldsV1 and, unless whole is set, the body. Only a comparison of versions needs them.
 func (v *Version) lighten(whole bool) {
 	for i := range v.ManagedFields {
 		v.ManagedFields[i].FieldsV1 = nil
@@ -94,7 +94,7 @@ func (v *Version) lighten(whole bool) {
 	}
 }
 
-// reports reports whether several programs write the status of this kind. Their disagreement is not a fight: for
+// reports reports whether several programs write the status of this kind. If they disagree, it is not a fight. For
 // example, a kubelet and the node controller may disagree about a node.
 func (k *ServedKind) reports() bool { return k.Group == "" && (k.Kind == "Node" || k.Kind == "Pod") }
 
@@ -120,7 +120,7 @@ func (o *Version) controller() *metav1.OwnerReference { return metav1.GetControl
 
 func (o *Version) terminating() bool { return o != nil && o.DeletionTimestamp != nil }
 
-// set contains the fields that a manager owns below some field, from fieldsV1 of its entry in managedFields.
+// set is a part of fieldsV1 of one entry in managedFields: the fields that the manager owns below some field.
 type set struct {
 	name   string
 	at     time.Time
@@ -195,8 +195,8 @@ func items(list any, by []string) (out []item, ok bool) {
 	return out, true
 }
 
-// writer returns the manager of a change: the last writer of a changed field. If fields were only removed, it is the
-// manager of the newest entry in managedFields that the old version lacks. "" means unknown.
+// writer returns the last manager of a changed field, or "" if it is unknown. If fields were only removed, it returns
+// the manager of the newest entry in managedFields that the old version does not have.
 func (c *change) writer() string {
 	var all []set
 	for _, l := range c.leaves {
@@ -237,7 +237,7 @@ func (o *Version) maker() string {
 	return ""
 }
 
-// hands lists managers of programs that people use, directly or in scripts.
+// hands lists the manager names of programs that people use, directly or in scripts.
 var hands = []string{"kubectl", "oc", "helm", "k9s", "lens", "node-fetch", "Mozilla", "curl", "Wget", "Headlamp",
 	"dashboard", "kustomize", "before-first-apply"}
 

@@ -78,8 +78,8 @@ func (c *Cluster) foreign(e *entry) string {
 	return strings.Join(parts, "; ")
 }
 
-// neverOwned reports whether the garbage collector deletes an object at once: the object has owner references but no
-// finalizers, and none of the owners was ever seen, neither in the object's namespace nor cluster-scoped.
+// neverOwned reports whether the garbage collector deletes an object at once: it has owner references but no
+// finalizers, and none of its owners was ever seen. An owner is cluster-scoped or in the namespace of the object.
 func (c *Cluster) neverOwned(o *Version) bool {
 	for i := range o.OwnerReferences {
 		r := &o.OwnerReferences[i]
@@ -99,8 +99,8 @@ func (c *Cluster) neverOwned(o *Version) bool {
 var traces = []string{"pod-template-hash", "controller-revision-hash", "pod-template-generation",
 	"statefulset.kubernetes.io/pod-name", "batch.kubernetes.io/controller-uid", "controller-uid"}
 
-// controllerManager is the manager name of the controllers in kube-controller-manager. Each object of an adoptable kind
-// that they create has a controller from the start.
+// controllerManager is the manager name of kube-controller-manager. Its controllers create each object of an adoptable
+// kind, such as a Pod, with an owner.
 const controllerManager = "kube-controller-manager"
 
 // orphan reports an object that a controller created, that has no owner now, and that no owner selects. It does not
@@ -153,8 +153,7 @@ func (c *Cluster) handed(e *entry, x *change) {
 	}
 }
 
-// again reports a controller that released an object and took it back, although the labels did not change. If the
-// labels changed, this may be right.
+// again reports a controller that released an object and took it back, unless the object's labels changed.
 func (c *Cluster) again(e *entry, x *change) {
 	if !maps.Equal(e.had.labels, x.new.Labels) || x.at.Sub(e.had.at) > slowest {
 		return
@@ -194,7 +193,7 @@ func (e *entry) taker() string {
 
 func ownerOf(o *Version) string { return sim.Short(o.of.Kind) + "/" + o.Name }
 
-// claims maps kinds whose controllers adopt by selector to the adopted kinds (k8s.io/kubernetes/pkg/controller v1.36).
+// claims maps an owner's group and kind to the kinds that its controller adopts by selector, as in Kubernetes v1.36.
 var claims = map[[2]string][]string{
 	{"", "ReplicationController"}: {"Pod"},
 	{"apps", "ReplicaSet"}:        {"Pod"},

@@ -60,7 +60,7 @@ func NewReader(config *rest.Config) (*Reader, error) {
 		Note: func(string) {}}, nil
 }
 
-// again is the interval of discovery, which is repeated because CRDs may be added.
+// again is the interval after which Run lists the kinds of the server again, because CRDs may have been added.
 const again = 5 * time.Minute
 
 // Run reads the cluster into c until ctx is done or done returns true. It returns an error if no kind can be read, or
@@ -179,7 +179,8 @@ func (r *Reader) discover(first bool) ([]*ServedKind, error) {
 	return kinds, nil
 }
 
-// wanted reports whether a kind is to be watched. It sets asked for each requested name that matches the kind.
+// wanted reports whether to watch a kind. For each requested name that matches the kind, it sets the name's value in
+// asked.
 func (r *Reader) wanted(k *ServedKind, x *metav1.APIResource, asked map[string]bool) bool {
 	called := append([]string{x.Name, x.SingularName, strings.ToLower(x.Kind), k.String()}, x.ShortNames...)
 	found := len(r.Kinds) == 0 && !slices.Contains(passedOver, k.String())

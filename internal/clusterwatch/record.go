@@ -115,7 +115,7 @@ func (r *Record) note(x *change) {
 	r.write(e)
 }
 
-// ending reports whether nothing delayed the removal of a terminating object. Then its deletion is already recorded.
+// ending reports whether an object's deletion was recorded already when it became terminating: nothing delayed it.
 func (o *Version) ending() bool {
 	grace := o.DeletionGracePeriodSeconds
 	return o.terminating() && len(o.Finalizers) == 0 && (grace == nil || *grace == 0)
@@ -170,7 +170,7 @@ func (x *change) user() (user, agent string) {
 	}
 	for _, a := range accounts {
 		if strings.ReplaceAll(strings.TrimSuffix(a, "-controller"), "-", "") == x.who {
-			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // a separate program
+			return "system:serviceaccount:kube-system:" + a, x.who + "/v0" + built // it runs separately
 		}
 	}
 	return x.who, x.who + "/v0" + built
@@ -181,8 +181,8 @@ var accounts = map[string]string{"ReplicaSet": "replicaset-controller", "Deploym
 	"ReplicationController": "replication-controller", "StatefulSet": "statefulset-controller",
 	"DaemonSet": "daemon-set-controller", "Job": "job-controller", "CronJob": "cronjob-controller"}
 
-// controllerName returns the account of the controller of kube-controller-manager that made a change. The creator of an
-// owned object is its owner's controller. For other writes the result is an exempt account.
+// controllerName returns the service account of the controller in kube-controller-manager that made a change. The
+// creator of an owned object is its owner's controller. For other writes it returns an account to which no law applies.
 func (x *change) controllerName() string {
 	if x.old == nil && x.new.controller() != nil {
 		if a := accounts[x.new.controller().Kind]; a != "" {

@@ -76,7 +76,7 @@ type swap struct {
 	replay  bool
 	calls   int // number of calls of Next so far
 	met     int // number of pairs seen so far in the first run
-	at      int // number of the call of Next at which the pair is enabled; 0 if no pair was found
+	at      int // the pair is enabled at this call of Next, from 1; 0 if no pair was found
 	pair    [2]sim.Action
 	steps   int
 	missing bool
@@ -85,7 +85,7 @@ type swap struct {
 	state   uint64
 }
 
-// ComparesStates returns true: the states after the pair are compared.
+// ComparesStates returns true, because the states after the pair are compared.
 func (s *swap) ComparesStates() bool { return true }
 
 // Ended reports whether swap ended the run: after the pair, or because an action of the pair was not enabled.
@@ -129,7 +129,7 @@ func (s *swap) take(w *sim.World, enabled []sim.Action, a sim.Action) int {
 	return -1
 }
 
-// look considers every pair of enabled independent actions. Over the whole run, each pair is equally likely.
+// look picks a pair of enabled independent actions. Over the whole run, each pair has the same probability.
 func (s *swap) look(w *sim.World, enabled []sim.Action) {
 	for i, a := range enabled {
 		f := w.Footprint(a)

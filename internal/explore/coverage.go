@@ -11,7 +11,7 @@ type Coverage struct {
 	Stopped  string // why the search is not complete
 
 	States      int // distinct states
-	Finals      int // distinct final states, if the program sets [Outcome.State]; included in States
+	Finals      int // distinct final states, which are also in States; 0 if the program does not set [Outcome.State]
 	Schedules   int // complete executions
 	Runs        int // all runs, also pruned ones
 	Transitions int // decisions that were explored, not counting replayed prefixes
@@ -49,7 +49,7 @@ func (c *Coverage) String() string {
 	return s + "\nnot varied: " + strings.Join(c.Fixed, "; ")
 }
 
-// timers describes the orders of timers and other actions that were not explored.
+// timers describes which orders of timers and other actions were not explored.
 func (c *Coverage) timers() []string {
 	switch {
 	case c.EarlyTimers < 0:
@@ -72,9 +72,9 @@ const noSchedule = "no schedule came to its end"
 // conclude decides whether the search is complete. A search without shards is incomplete if every run was cut short and
 // none violated a law.
 //
-// A search is also incomplete if a run was cut at a fight. Fights are detected by the history, which is not part of the
-// state, so states after the cut may be missing. A complete search without fights proves that there are none: every
-// write leaves a trace in the state, so a world that writes for ever has infinitely many states.
+// A search is also incomplete if a fight ended a run. A fight is found in the run's history, which is not part of the
+// state, so later states may be missing. If a complete search found no fight, the world has none: every write leaves a
+// trace in the state, so the search of a world that writes for ever does not end.
 func (s *search) conclude() {
 	c := s.cover
 	if c.cut > 0 {
@@ -87,7 +87,7 @@ func (s *search) conclude() {
 	c.Complete = c.Stopped == ""
 }
 
-// NotVaried returns sentences about the found livelocks and about the choices that were not varied.
+// NotVaried returns a line about the livelocks, if there are any, and a line about the choices that were not varied.
 func (c *Coverage) NotVaried() (lines []string) {
 	switch {
 	case c.Livelock != "" && c.Livelocks == 1:

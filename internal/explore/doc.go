@@ -2,21 +2,21 @@
 // priorities, enumerated exhaustively, replayed from a list, or shrunk from a failing one.
 //
 // A [Runner] makes a world from a cold start and runs it to its end under one source of choices. No state is restored
-// from a snapshot: to return to a state, the program runs again with the same prefix of choices. Programs, strategies,
-// the enumerator and the shrinker start no goroutine and read no clock. Only the driver [Config.Run] does.
+// from a snapshot: to return to a state, the program runs again with the same prefix of choices. Only [Config.Run]
+// starts goroutines and reads a clock.
 //
 // Every source of choices in this package is a [sim.Chooser], and [Record] makes a chooser of any other source. The
-// run's hash then contains the action taken, but not the choice of the action. A run drawn from a seed and its replay
-// by keys therefore have the same hash.
+// run's hash then depends on the actions that were taken, but not on how they were chosen. Therefore a run drawn from a
+// seed and its replay by keys have the same hash.
 //
 // # Exhaustive search
 //
 // [Exhaust] is a depth-first search over decisions. It prunes in two ways. First, it does not expand a state twice.
 // Second, it explores only one order of two actions that are independent by their [sim.Footprint]. For this it uses the
-// sleep sets of P. Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996), chapter 5,
-// which also describes the combination of both. A sleep set is stored with each state. When the state recurs, the
-// search explores the actions that were asleep and are awake now, and stores the actions that are in the old and in the
-// new sleep set. Sleep sets save transitions, not states, so every reachable state is still visited.
+// sleep sets of P. Godefroid, "Partial-Order Methods for the Verification of Concurrent Systems" (1996). Chapter 5 also
+// combines them with the first way. A sleep set is stored with each state. When the state recurs, the search explores
+// the actions that were asleep and are awake now, and stores the actions that are in the old and in the new sleep set.
+// Sleep sets save transitions, not states, so every reachable state is still visited.
 //
 // A state consists of:
 //   - [sim.World.StateHash] and the digests of the observers,

@@ -21,7 +21,7 @@ func (d *Disagreement) Error() string {
 	return fmt.Sprintf("run %d (seed %d): two runs of one schedule differ%s%s", d.Index, d.Seed, d.Where(), d.Causes())
 }
 
-// Where describes the difference, with its step.
+// Where returns the first difference for the end of a sentence: " at step 3: first x, then y".
 func (d *Disagreement) Where() string {
 	if d.Request != "" {
 		return fmt.Sprintf(" at step %d: %s", d.Step, d.Request)
@@ -44,7 +44,7 @@ also, in the test's own process: a global counter or cache that outlives the run
 // trace contains the data by which two runs of a schedule are compared.
 type trace struct {
 	trail    []uint64
-	sent     []int // number of requests before each entry of trail
+	sent     []int // for each entry of trail: the number of requests before it
 	requests []sim.Request
 	entries  Schedule
 	hash     uint64 // World.Hash at the end
@@ -70,7 +70,7 @@ func (t trace) clone() trace {
 	return t
 }
 
-// disagree returns nil if both runs are equal.
+// disagree returns the first difference between two runs, or nil if they are equal.
 func disagree(a, b trace) *Disagreement {
 	i := 0
 	for i < min(len(a.trail), len(b.trail)) && a.trail[i] == b.trail[i] {
@@ -94,8 +94,8 @@ func disagree(a, b trace) *Disagreement {
 	return d
 }
 
-// differ describes two runs whose hashes differ before the i-th decision about an action. The decision before it, or
-// the effects of that decision, differ.
+// differ describes two runs whose hashes differ before the i-th decision about an action. It names the decision before
+// that one: either this decision or its effects differ.
 func (t trace) differ(u trace, i int) *Disagreement {
 	step, first := t.decision(i - 1)
 	_, second := u.decision(i - 1)

@@ -63,7 +63,7 @@ func alone(a, b []sim.Request, step int) (only []sim.Request) {
 	return only
 }
 
-// fields describes the fields in which two requests with the same name differ.
+// fields describes the fields in which two requests with the same verb, kind and name differ.
 func fields(a, b sim.Request) string {
 	all := a.Content.Differences(b.Content)
 	if more := len(all) - maxFields; more > 0 {

@@ -21,7 +21,7 @@ type Exhaust struct {
 	CommutingWrites bool
 
 	// Early bounds the number of early timers per run. A timer is early if it fires while an action other than a fault
-	// or a timer is enabled. With 0, time passes only when no such action is enabled. A negative number means no bound.
+	// or a timer is enabled. With 0, timers fire only when no such action is enabled. A negative number means no bound.
 	Early int
 
 	// Fixed lists choices that the program does not vary. It is copied to [Coverage.Fixed].
@@ -139,7 +139,7 @@ type search struct {
 	limit  int // in split: number of decisions after which a part begins; otherwise 0
 	parts  [][]decision
 
-	stack []decision // the memory of removed decisions is reused
+	stack []decision // the decisions of the current run
 	pos   int        // decisions replayed or made in this run
 	last  int        // index in stack of the run's last decision about an action; -1 if there is none
 	taken int        // actions taken in this run
@@ -147,7 +147,7 @@ type search struct {
 	early int        // timers that fired early in this run
 	ended bool
 
-	sleep []uint64 // temporary: the actions that are asleep at the current decision
+	sleep []uint64 // the sleep set at the current decision; the memory is reused
 }
 
 // decision is a choice in the search, with its alternatives.
@@ -159,15 +159,15 @@ type decision struct {
 	state   uint64
 	steps   int // the steps of the world so far
 	actions []sim.Action
-	ids     []uint64        // identities of the actions; 0 if two have the same key
+	ids     []uint64        // hashes of the actions' keys; 0 if two actions have the same key
 	feet    []sim.Footprint // the footprints of the actions
-	asleep  []bool          // for each action, whether it sleeps, or was explored here before
-	todo    []int           // indexes in actions; -1 means to take no fault
+	asleep  []bool          // for each action: it is asleep, or was already explored here
+	todo    []int           // the actions to explore, as indexes in actions; -1 means to take no fault
 	next    int             // index in todo of the current alternative
-	loaded  bool            // loaded from a mark: the actions and footprints are not known yet
+	loaded  bool            // loaded from a mark; actions and feet are not known yet
 }
 
-// ComparesStates returns true: states are compared during a run or at its end.
+// ComparesStates returns true, because states are compared during a run or at its end.
 func (s *search) ComparesStates() bool { return true }
 
 func (s *search) Ended() bool { return s.ended }
@@ -250,7 +250,7 @@ func (s *search) Next(w *sim.World, enabled []sim.Action) int {
 	return i
 }
 
-// diverged ends a run that makes other choices than the decisions on the stack.
+// diverged ends a run whose choices differ from the decisions on the stack.
 func (s *search) diverged(second string) {
 	d := &s.stack[s.pos]
 	first := fmt.Sprintf("pick 0..%d %s", d.n-1, d.label)
@@ -350,7 +350,8 @@ func (s *search) schedule() Schedule {
 	return list
 }
 
-// advance moves the deepest decision that has another alternative to this one; false if there is no such decision.
+// advance selects the next alternative of the last decision that has one, and removes the decisions after it. It
+// returns false if no decision has another alternative.
 func (s *search) advance() bool {
 	for len(s.stack) > s.base {
 		d := &s.stack[len(s.stack)-1]

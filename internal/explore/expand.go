@@ -24,7 +24,7 @@ func (s *search) decide(w *sim.World, enabled []sim.Action) bool {
 		return false
 	}
 	parent := s.last
-	d := s.push() // push may move the stack, so the parent is an index
+	d := s.push() // push may move the stack, so parent is an index
 	d.pick, d.next, d.steps, d.state, d.loaded = false, 0, w.Steps(), 0, false
 	d.actions = append(d.actions[:0], enabled...)
 	d.ids = identities(d.ids[:0], enabled)
@@ -67,8 +67,8 @@ func identities(into []uint64, actions []sim.Action) []uint64 {
 	return into
 }
 
-// inherit computes the sleep set at d: those sleeping or explored actions of the parent that are independent of the
-// action that was taken at the parent. If not exactly one action was taken since the parent, the set is empty.
+// inherit computes the sleep set at d. An action sleeps at d if it was asleep or explored at the parent, and is
+// independent of the action that was taken there. The set is empty unless d is one step after the parent.
 func (s *search) inherit(d *decision, parent int) {
 	s.sleep = s.sleep[:0]
 	d.asleep = d.asleep[:0]
@@ -158,8 +158,8 @@ func (s *search) mayBeEarly() bool { return s.Early < 0 || s.early < s.Early }
 // wake explores a known state again, but only by the actions that were asleep at every earlier visit and are awake now.
 // Actions that were always asleep stay asleep.
 //
-// If no run returns to one of its own states, wake is not needed: every successor by a sleeping action was visited
-// before. This is not proven for worlds with cycles, so wake follows the literature on state caching.
+// In a world without cycles, wake is not needed, because every successor by a sleeping action was visited before. For
+// worlds with cycles this is not proven. Therefore wake follows the literature on state caching.
 func (s *search) wake(d *decision, before []uint64) {
 	for i, id := range d.ids {
 		was := id != 0 && contains(before, id)

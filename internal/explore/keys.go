@@ -24,8 +24,8 @@ type Keys struct {
 type Mismatch struct {
 	Entry   int      // number of the entry in the schedule, from 1
 	Step    int      // step of the run
-	Want    string   // text of the entry
-	Enabled []string // the enabled actions; or the pick that the run made instead
+	Want    string   // the entry in the format of [Entry.String]
+	Enabled []string // the enabled actions, or the pick that the program asked for instead
 }
 
 func (m *Mismatch) Error() string {
@@ -39,7 +39,7 @@ func Replay(s Schedule) *Keys { return &Keys{Strict: true, entries: s} }
 // Follow returns choices that follow a schedule as far as possible.
 func Follow(s Schedule) *Keys { return &Keys{entries: s} }
 
-// Err returns the first mismatch of a strict replay, or nil. Entries that the run has not reached are mismatches.
+// Err returns the first mismatch of a strict replay, or nil. Entries that the run has not reached count as mismatches.
 func (k *Keys) Err() error {
 	if k.err != nil {
 		return k.err
@@ -76,7 +76,7 @@ func (k *Keys) Pick(n int, label string) int {
 	return e.Value
 }
 
-// Next returns the index of the recorded action, the default after the schedule, or -1 after a mismatch.
+// Next returns the index of the recorded action. At the end of the schedule it returns the default; at a mismatch, -1.
 func (k *Keys) Next(w *sim.World, enabled []sim.Action) int {
 	for k.err == nil && k.pos < len(k.entries) {
 		i, ok := k.find(k.entries[k.pos], enabled)

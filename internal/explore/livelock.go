@@ -6,9 +6,9 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A livelock is a cycle of states in which no enabled action is starved. The cycle contains no write to a server,
-// because no state recurs after a write. The state also includes the time. So a controller that waits with a timer is
-// not in a livelock.
+// A livelock is a cycle of states that starves no action: an action that is enabled at every decision of the cycle is
+// also taken. The cycle contains no write to a server, because no state recurs after a write. The state also includes
+// the time. So a controller that waits with a timer is not in a livelock.
 
 // findCycle counts a cycle if the state of d occurred earlier in the run, at least one step before. If the cycle is
 // fair, findCycle also counts a livelock.

@@ -35,14 +35,14 @@ type Config struct {
 	// first failures of each block (see [Drawn.Failures]).
 	Block int
 
-	// Save, if not nil, is called with the report of the new runs since the last call, and with their distinct hashes.
-	// If there are new runs, Run calls it on its own goroutine, at most once every SaveEvery, and at the end. An error
-	// ends the exploration.
+	// Save, if not nil, gets the report of the runs since the last call, and their distinct hashes. It is called on the
+	// goroutine that called Run, at most once every SaveEvery, and at the end. Without new runs it is not called. An
+	// error ends the exploration.
 	Save      func(r *Drawn, hashes []uint64) error
 	SaveEvery time.Duration
 
-	// Double is the share of runs that are repeated and compared: one in Double runs. 0 means 64. A negative number
-	// means none. A run that violated a law is always repeated.
+	// Double means that one in Double runs is repeated and compared. 0 means 64. A negative number means none. A run
+	// that violated a law is always repeated.
 	Double int
 
 	// Progress, if not nil, is called periodically on the goroutine that called Run.
@@ -54,8 +54,8 @@ type Config struct {
 const doubleShare = 64
 
 // Run runs schedules until all are done, a law is violated (unless All is set), Enough returns true, or ctx is done. If
-// ctx is done, the report contains the runs so far, and Interrupted is set. The error is a [*Disagreement] if two runs
-// of one schedule differ, the reason if the program cannot be run, or the error that Save returned.
+// ctx is done, the report contains the runs so far, and Interrupted is set. Run returns a [*Disagreement] if two runs
+// of one schedule differ. It also returns an error if the program cannot be run, or if Save returned an error.
 func (c Config) Run(ctx context.Context) (*Drawn, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -112,13 +112,13 @@ type driver struct {
 	next   atomic.Int64 // first index that no worker has taken
 	last   atomic.Int64 // last index to run
 	halted atomic.Bool
-	zero   *attempt // run 0, if it was done to measure plan.Steps
+	zero   *attempt // run 0, if it was needed to measure plan.Steps
 }
 
 type attempt struct {
 	out     *Outcome
 	chooser sim.Chooser
-	name    string // name of the strategy of the chooser, from [Plan.At]
+	name    string // the strategy's name, from [Plan.At]
 	trace   trace
 }
 
@@ -204,7 +204,7 @@ func (d *driver) progress(r *Drawn, elapsed time.Duration) Progress {
 	return p
 }
 
-// stopAfter sets the last index to run, unless an earlier index is already the last.
+// stopAfter makes index the last index to run, unless an earlier index is already the last.
 func (d *driver) stopAfter(index int) {
 	for {
 		last := d.last.Load()
@@ -218,8 +218,8 @@ type worker struct {
 	*driver
 	program Runner
 	record  *Recorder
-	known   []Violation // the violations that this worker has reported in this block
-	block   int         // the block to which known belongs
+	known   []Violation // the violations that this worker has reported in the current block
+	block   int         // index of the current block
 }
 
 func (d *driver) worker() *worker {
@@ -228,8 +228,8 @@ func (d *driver) worker() *worker {
 	return w
 }
 
-// length measures a run for PCT: it executes run 0, and returns the number of its decisions about actions. It returns 0
-// if the run was interrupted, or if the program cannot be run. Otherwise it stores run 0 for [worker.one].
+// length executes run 0, and returns the number of its decisions about actions. PCT needs this number. It returns 0 if
+// the run was interrupted, or if the program cannot be run. Otherwise it stores run 0 for [worker.one].
 func (w *worker) length() (int, error) {
 	out, chooser, name := w.run(0)
 	if out.Unfit != nil || w.record.Ended() {
@@ -323,8 +323,8 @@ func (w *worker) one(index int) (result, bool) {
 	return r, true
 }
 
-// handOver adds a failure to the result, unless this worker has already reported the same violation in this block. A
-// worker's indexes ascend, so the first failure of all workers is the first failure of one worker.
+// handOver adds a failure to the result, unless this worker has already reported the same violation in this block. The
+// indexes of a worker ascend, so no worker leaves out the first failure of a block.
 func (w *worker) handOver(r *result, f Failing) {
 	if r.violation == nil {
 		return

@@ -48,14 +48,14 @@ func (s *shrinker) removeParts() bool {
 	return gained
 }
 
-// The following functions select the entries of a pass.
+// faults, deviations and decisions select the entries that a pass edits.
 func faults(e *Entry) bool     { return e.Fault() }
 func deviations(e *Entry) bool { return !e.Default }
 func decisions(*Entry) bool    { return true }
 
 type edit struct {
 	apply func(from Schedule, marked []int) Schedule
-	drops bool // the edit removes entries; then another action may be the default at a later entry
+	drops bool // the edit removes entries, so the default of later entries may change
 }
 
 var (
@@ -86,7 +86,7 @@ func defaulted(from Schedule, marked []int) Schedule {
 	return to
 }
 
-// byKey makes all entries name their action, even if the action was the default: after a removal, another may be.
+// byKey clears Default in all entries, so that [Follow] takes the recorded actions, default or not.
 func byKey(from Schedule) Schedule {
 	to := slices.Clone(from)
 	for i := range to {
@@ -107,7 +107,7 @@ func (s *shrinker) each(chosen func(*Entry) bool, how edit) bool {
 		return at
 	}
 	for n := len(places()); n > 0; n /= 2 {
-		for i := 0; !s.spent(); { // checked for each chunk: a long schedule takes time even if try runs nothing
+		for i := 0; !s.spent(); { // copying a long schedule takes time even if try runs nothing
 			at := places()
 			if i >= len(at) {
 				break

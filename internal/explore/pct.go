@@ -27,8 +27,8 @@ func (u *Uniform) Next(w *sim.World, enabled []sim.Action) int { return w.Draw(u
 // that is about to run gets a new priority: below all other threads, but above the timers.
 //
 // A timer has the lowest priority, so that time passes only when all threads wait. With a small probability, a timer is
-// raised: it gets a random priority. The probability decreases with the distance by which the timer moves the clock. A
-// raised timer fires when all threads with a higher priority wait or were lowered.
+// raised: it gets a random priority. The further the timer moves the clock, the smaller is this probability. A raised
+// timer fires when all threads with a higher priority wait or were lowered.
 //
 // Faults have no priority. Up to three faults are taken, at random steps. After twice the expected number of steps, the
 // rest of the run is uniform, because a thread that never waits would starve the others for ever.
@@ -46,7 +46,7 @@ type PCT struct {
 type thread struct {
 	id       uint64
 	priority uint64
-	at       time.Duration // for a timer: the time when it fires, plus 1; distinguishes timers with the same name
+	at       time.Duration // for a timer: the time when it fires, plus 1; tells apart timers with the same name
 }
 
 const maxFaults = 3
@@ -85,8 +85,7 @@ func (p *PCT) Depth() int { return p.depth }
 // Pick draws uniformly.
 func (p *PCT) Pick(n int, label string) int { return p.seed.Pick(n, label) }
 
-// Next returns the index of the enabled action that the schedule of [PCT] takes. If only faults are enabled and the
-// schedule takes none of them, it returns -1.
+// Next returns the index of the action to take, or -1 to take none of the enabled faults.
 func (p *PCT) Next(w *sim.World, enabled []sim.Action) int {
 	p.steps++
 	free := len(enabled) // number of enabled actions before the first fault; faults come last
@@ -140,8 +139,8 @@ func (p *PCT) thread(id uint64) int {
 	return len(p.threads) - 1
 }
 
-// raise decides once for each timer whether it gets a random priority. The probability is 1 in [sim.Clock.Odds], as in
-// the uniform schedule. A raised timer stays raised until it fires.
+// raise decides once for each timer whether it gets a random priority. The probability is 1/[sim.Clock.Odds], as in the
+// uniform schedule. A raised timer stays raised until it fires.
 func (p *PCT) raise(t *thread, c *sim.Clock) {
 	jump := c.Jump()
 	at := 1 + c.Elapsed() + jump
@@ -154,8 +153,8 @@ func (p *PCT) raise(t *thread, c *sim.Clock) {
 	}
 }
 
-// threadOf returns the identity of an action's thread. An action of a worker belongs to the worker, which is the first
-// word of the action's detail. Each stream of deliveries and each timer is a separate thread.
+// threadOf returns the identity of an action's thread. The thread of a worker's action is the worker, whose name is the
+// first word of the action's detail. Each stream of deliveries and each timer is a separate thread.
 func threadOf(a *sim.Action) uint64 {
 	var h sim.Hash
 	h.String(a.Actor)

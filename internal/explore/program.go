@@ -5,8 +5,8 @@ import "github.com/threelaws/threelaws/sim"
 // Runner makes a world from a cold start and runs it to its end. All decisions come from c, and the result depends only
 // on them. It makes one world, and passes c to it before the first choice. It ends at the first violation.
 //
-// When [sim.World.Step] returns false, the Runner calls [Ended]. If c ended the run, the Runner stops and returns the
-// outcome so far. It does not judge the world as settled then.
+// If [sim.World.Step] returns false and [Ended] returns true, c ended the run. Then the Runner returns the outcome so
+// far. It does not judge the world as settled.
 type Runner func(c sim.Choices) *Outcome
 
 // Outcome is the result of one run.
@@ -18,8 +18,8 @@ type Outcome struct {
 	Label    string      // short description of the final state, for counting outcomes
 	Settled  bool        // the world settled
 	Fight    bool        // the world fights: its state repeats, with writes in between
-	Cut      bool        // a fight ended the run or a settle step; runs with equal State may differ in Cut
-	Unfit    error       // why the program cannot be run; other fields then mean nothing; only used by [Config.Run]
+	Cut      bool        // a fight ended the run, or a settle step in it
+	Unfit    error       // why the program cannot be run; the other fields are then not set; only for [Config.Run]
 }
 
 // Violation is a violation of a law.

@@ -11,7 +11,7 @@ type Recorder struct {
 	chooser sim.Chooser
 	entries Schedule
 	trail   []uint64
-	sent    []int // number of requests before each decision about an action
+	sent    []int // for each decision about an action: the number of requests before it
 	step    int
 	halted  bool
 	world   *sim.World // the world of the run, until [traceOf] takes its requests
@@ -24,7 +24,7 @@ func Record(c sim.Choices) *Recorder {
 	return r
 }
 
-// Reset starts a new recording, of another source. It reuses the memory of earlier results of Schedule and Trail.
+// Reset starts a new recording, with the choices of c. It overwrites the slices that Schedule and Trail have returned.
 func (r *Recorder) Reset(c sim.Choices) {
 	r.source = c
 	r.chooser, _ = c.(sim.Chooser)

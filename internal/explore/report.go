@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Drawn is the result of an exploration. Unless Enough or ctx ended the exploration, it depends only on the program and
-// the plan, not on the workers' number or speed. Otherwise it contains the runs before the first missing run.
+// Drawn is the result of an exploration. It depends only on the program and the plan, not on the number or speed of the
+// workers. If Enough or ctx ended the exploration, Drawn contains the runs before the first run that is missing.
 type Drawn struct {
 	From      int // index of the first run
 	Runs      int
@@ -18,7 +18,7 @@ type Drawn struct {
 	Failed    int // runs that violated a law
 	Doubled   int // runs that were repeated and compared
 
-	Failures    []Failing // by ascending index; in each block, the first failure of each law and value of Informed
+	Failures    []Failing // the first failure of each law and value of Informed in each block; sorted by index
 	Laws        Table     // number of failed runs, by the ID of the law that was violated first
 	Outcomes    Table
 	Bounds      []Bound // PCT's lower bounds, by depth

@@ -25,7 +25,7 @@ type Entry struct {
 	Value  int        // for Pick: the value
 	Label  string     // for Pick: the purpose of the value
 	Step   int        // the step of the decision; for Leave, the last step before the decision
-	// Default means that the decision was the default. Then [Follow] takes the default, even if that is another action.
+	// Default means that the decision was the default. [Follow] then takes the default of its own run.
 	Default bool
 }
 
@@ -91,8 +91,8 @@ func (s Schedule) Keys() []string {
 	return keys
 }
 
-// Deviations returns the number of entries that are not the default. In a parsed schedule all entries count, because it
-// does not contain which decisions were the default.
+// Deviations returns the number of entries that are not the default. In a parsed schedule all entries count, because
+// the text does not contain which decisions were the default.
 func (s Schedule) Deviations() int {
 	n := 0
 	for _, e := range s {

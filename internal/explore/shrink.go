@@ -11,8 +11,8 @@ import (
 type Shrinkable struct {
 	// Parts describes each removable part in a few words.
 	Parts []string
-	// Without returns the program without the removed parts, or nil if the remaining parts are not a program. removed
-	// has the length of Parts. Without must not retain it.
+	// Without returns the program without the removed parts, or nil if the remaining parts are not a program. The slice
+	// removed has the length of Parts. Without must not retain the slice.
 	Without func(removed []bool) Runner
 	// Keep reports whether a decision is essential for the failure. A run without any essential decision fails for
 	// another reason, so it is rejected. If Keep is nil, no run is rejected.
@@ -44,10 +44,10 @@ func (s *Shrunk) String() string {
 		len(s.Schedule), s.Schedule.Deviations(), s.Schedule.Faults(), s.Parts, len(s.Removed), m, s.Runs)
 }
 
-// Shrink minimizes a run that violates a law. The result violates the same law, with the same Informed. Shrink prefers
-// fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops after
-// budget runs, after a million steps in total, or when subject.Enough returns true. It returns an error if the given
-// schedule does not violate the law.
+// Shrink minimizes a run that violates a law. The result violates the same law, with the same value of Informed. Shrink
+// prefers fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops
+// after budget runs, after a million steps in total, or when subject.Enough returns true. It returns an error if the
+// given schedule does not violate the law.
 func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
@@ -78,12 +78,12 @@ type shrinker struct {
 	target  Violation
 	budget  int
 	runs    int
-	steps   int // steps of all runs
+	steps   int // sum of the steps of all runs
 	best    *Shrunk
 	size    size
-	tried   map[uint64]struct{} // hashes of all inputs of try so far
+	tried   map[uint64]struct{} // hashes of the arguments of all calls of try
 	record  Recorder
-	built   Runner // the last program that was made, which lacks the parts that are true in without
+	built   Runner // the program without the parts that are true in without
 	without []bool
 }
 
@@ -112,9 +112,9 @@ func sizeOf(removed []bool, s Schedule) size {
 	return z
 }
 
-// try runs the program without the removed parts under the schedule entries, unless it has tried this before. It
-// returns true if the run violates the law, has a decision that Keep accepts, and is smaller than the best run so far.
-// Then try stores the run in best, with the decisions up to the violation.
+// try runs the program without the removed parts under the schedule entries. It returns false for arguments that it has
+// tried before. It returns true if the run violates the law, has a decision that Keep accepts, and is smaller than the
+// best run so far. Then try stores the run in best, with the decisions up to the violation.
 func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	if s.spent() {
 		return false
@@ -155,11 +155,11 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	return true
 }
 
-// shrinkSteps is the maximal number of steps in all runs together. Long runs, such as runs that never settle, reach it.
-// For them it suffices to remove parts and faults, but not single decisions.
+// shrinkSteps is the maximal number of steps in all runs together. For runs that never settle, it suffices to remove
+// parts and faults, but not single decisions.
 const shrinkSteps = 1_000_000
 
-// spent reports whether to stop. It is false before the first run, which is the schedule given to [Shrink].
+// spent reports whether shrinking must stop. The first run, of the schedule given to [Shrink], is always executed.
 func (s *shrinker) spent() bool {
 	return s.runs >= s.budget || s.steps >= shrinkSteps ||
 		s.runs > 0 && s.subject.Enough != nil && s.subject.Enough()

@@ -8,13 +8,13 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// A search is divided among shards by prefixes of choices. Every shard gets the same list of parts from the same short
-// prefixes. Shard i of n then explores the parts i, i+n, i+2n, and so on. Together, the parts are the whole search.
-// Several shards may explore the same state, because each shard has its own table of states.
+// A search is divided into parts. A part consists of all runs that begin with the same short prefix of choices. Every
+// shard finds the same list of parts. Shard i of n explores the parts i, i+n, i+2n, and so on. Each shard has its own
+// table of states, so several shards may explore the same state.
 //
 // No state is lost. A shard prunes a state only if it has expanded the state itself, or if a part begins at the state.
-// In the second case, the shard with that part expands the state. All shards store the same sleep set for such a state.
-// Each shard explores the actions that another path wakes.
+// In the second case, the shard with that part expands the state. All shards store the same sleep set for the state. If
+// another path wakes actions of the state, the shard on this path explores them.
 
 // split divides the search into at least partsPerShard parts for each shard, so that the shards have similar sizes. It
 // makes fewer parts if the search is small, or if the prefixes have more than maxPrefixes states.
@@ -23,8 +23,9 @@ const (
 	maxPrefixes   = 5000
 )
 
-// split explores the prefixes. It returns the parts, each as the stack of its prefix. Without shards there is one part.
-// Only shard 0 counts the coverage of the prefixes, unless it resumes from a mark.
+// split explores the prefixes and returns the parts. A part is the stack of decisions with which its runs begin.
+// Without shards there is one part. Only shard 0 counts the coverage of the prefixes, and only if it does not resume
+// from a mark.
 func (s *search) split() [][]decision {
 	if s.Shards <= 1 {
 		s.reset()
@@ -85,20 +86,21 @@ func (s *search) part() {
 	s.parts = append(s.parts, stack)
 }
 
-// Mark is the position of an exhaustive search. A killed search continues from its last mark, with all earlier tables.
+// Mark is the position of an exhaustive search. A killed search continues from the last mark, and needs the tables of
+// all marks.
 type Mark struct {
 	Item   int      `json:"item"` // index of the part that is being explored
 	Runs   int      `json:"runs"` // runs so far, also of earlier processes
 	Stack  []Frame  `json:"stack,omitempty"`
 	Ended  bool     `json:"ended,omitempty"` // the search has ended
-	Table  []uint64 `json:"-"`               // states since the last mark: each as hash, size of its sleep set, the set
+	Table  []uint64 `json:"-"`               // per state since the last mark: hash, size of its sleep set, the set
 	Finals []uint64 `json:"-"`               // final states since the last mark, without those of violations
 }
 
 // Frame is a decision on the stack of a [Mark]. When the search continues, it runs the program to find the rest of the
 // decision, such as the enabled actions.
 type Frame struct {
-	Pick   int    `json:"pick,omitempty"` // number of alternatives of a pick; 0 for an action
+	Pick   int    `json:"pick,omitempty"` // for a pick: the number of alternatives; 0 for an action
 	At     int    `json:"at,omitempty"`
 	Label  string `json:"label,omitempty"`
 	State  uint64 `json:"state,omitempty"`

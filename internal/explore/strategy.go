@@ -37,8 +37,8 @@ func ParseStrategy(name string) (Strategy, error) {
 // maxDepth is the greatest depth of PCT schedules. The depths of successive runs rotate from 1 to maxDepth.
 const maxDepth = 3
 
-// SeedAt returns the seed of the run with an index, in an exploration with seed base. The seed of run 0 is base, so
-// that a single run can be repeated.
+// SeedAt returns the seed of the run with an index. base is the seed of the exploration. It is also the seed of run 0,
+// so that a single run can be repeated.
 func SeedAt(base uint64, index int) uint64 {
 	if index == 0 {
 		return base
@@ -76,7 +76,7 @@ var pctNames = [maxDepth + 1]string{"", "pct 1", "pct 2", "pct 3"}
 type Bound struct {
 	Depth int
 	Runs  int     // runs with a bound, which have at most k steps
-	Least float64 // the smallest bound of these runs
+	Least float64 // the smallest bound of one of these runs
 	Found float64 // 1 - the product of all (1 - bound)
 }
 

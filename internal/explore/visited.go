@@ -1,13 +1,13 @@
 package explore
 
-// visited stores the visited states. For each state it stores the actions that were asleep at every visit, and
-// therefore were not explored.
+// visited stores the visited states. For each state it stores a sleep set: the actions that were asleep at every visit,
+// so they were never explored there.
 type visited struct {
 	at     map[uint64]uint32 // for each state, the index of its sleep set in sets; 0 is the empty set
-	sets   []uint64          // the sleep sets: each as its length, and then the identities of its actions
+	sets   []uint64          // the sleep sets: for each, its length and the hashes of its actions' keys
 	finals map[uint64]bool   // final states; true if a run ended there without a violation
 
-	// journal contains the states since the last mark, in the form of [Mark]; nil if no marks are made.
+	// journal, if not nil, collects the states since the last mark.
 	journal *Mark
 }
 
@@ -51,8 +51,8 @@ func (v *visited) narrow(state uint64, keep []uint64) {
 	v.note(state, set[:n])
 }
 
-// final stores a final state. Marks do not contain the final states of violations: a run ends at a violation, so
-// equivalent orders may end in different states. Which of these orders is explored depends on earlier runs.
+// final stores a final state. A mark leaves out the final states of runs with violations. These runs end early, so
+// their final states depend on the order of independent actions. Earlier runs determine which order is explored.
 func (v *visited) final(state uint64, violation bool) {
 	if !violation && !v.finals[state] && v.journal != nil {
 		v.journal.Finals = append(v.journal.Finals, state)

@@ -19,19 +19,19 @@ import (
 type Detector struct {
 	// Busy returns the processes that have an enabled action now. If such a process has not acted within the cycle, the
 	// schedule causes the cycle by starving it. If Busy is nil, the cycle must contain every process that has acted
-	// since the last outside action.
+	// since the last user action or fault.
 	Busy  func() []string
-	Limit int // maximal number of writes in memory; then the detector starts again; 0 means 65536
+	Limit int // maximal number of writes in memory, 0 for 65536; at the limit the detector forgets all steps
 
 	names  []string
 	writes []landed
-	first  map[uint64]int // state after a write -> index in writes of its first occurrence
-	last   map[uint64]int // the same for the last occurrence, if the state has recurred
+	first  map[uint64]int // for each state after a write: the index in writes of the first write that led to it
+	last   map[uint64]int // for each recurring state: the index in writes of the last write that led to it
 	acted  threads        // the processes (indexes in names) that acted since the last write
-	ever   threads        // the processes that acted since the last outside action
+	ever   threads        // the processes that acted since the last user action or fault
 }
 
-// landed is a write: the number of its record, and the processes that acted after the previous write, up to this one.
+// landed is a write, with the number of its record and the processes that acted since the write before it.
 type landed struct {
 	record int
 	acted  threads
@@ -39,9 +39,9 @@ type landed struct {
 
 const detectorLimit = 1 << 16
 
-// Observe must be called for each step, or for each record, in order. write is true for a committed write; then hash is
-// the world's abstract state after the write. user is true for a user action or a fault: after these, the detector
-// starts again. If Observe finds a fight, cycle contains the record numbers of its writes.
+// Observe must be called for each step, or for each record, in order. write is true for a committed write. In this case
+// hash is the world's abstract state after the write. user is true for a user action or a fault, which restarts the
+// detector. If Observe finds a fight, cycle contains the record numbers of its writes.
 func (d *Detector) Observe(hash uint64, record int, process string, write, user bool) (cycle []int, found bool) {
 	if user {
 		d.Reset()
@@ -89,7 +89,7 @@ func (d *Detector) recurs(hash uint64) (cycle []int, found bool) {
 	return cycle, true
 }
 
-// fair reports whether every process that must act (see Busy) acted after the write from and by the write to.
+// fair reports whether every process that must act (see Busy) acted after write number from, up to write number to.
 func (d *Detector) fair(from, to int) bool {
 	var acted threads
 	for i := range d.writes[from+1 : to+1] {
@@ -219,7 +219,7 @@ func (p *Path[A]) Restart(v Visit[A]) { p.visits = append(p.visits[:0], v) }
 // Clear removes the history.
 func (p *Path[A]) Clear() { p.visits = p.visits[:0] }
 
-// Visit adds a state. If the state recurs after others, Visit returns the cycle that ends with v, otherwise nil.
+// Visit adds a state. If v returns to an earlier state, Visit returns the cycle that ends with v, otherwise nil.
 func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	if n := len(p.visits); n > 0 && p.visits[n-1].State == v.State {
 		return nil
@@ -238,8 +238,8 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 	return circle
 }
 
-// OnlyTimes reports whether all differences of two versions of an object are times, for example after a heartbeat.
-// A string that contains a JSON object is compared field by field: the annotation for leader election is such a string.
+// OnlyTimes reports whether all differences of two versions of an object are times, for example after a heartbeat. A
+// string that contains a JSON object, such as the annotation for leader election, is compared field by field.
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
 		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)

@@ -7,8 +7,7 @@ import (
 	"runtime"
 )
 
-// within matches the functions of packages that run controllers, or that controllers call to send requests, wait or
-// panic.
+// within matches functions of the Go runtime, of threelaws and of libraries that controllers call. See [Within].
 var within = regexp.MustCompile(`^(runtime|sync|time|internal/[a-z/]+|context|iter|golang\.org/x/sync/errgroup|` +
 	`sigs\.k8s\.io/controller-runtime/[^.]*|github\.com/threelaws/threelaws/` +
 	`(sim|sim/host|sim/bubble|fakeapi|controllerruntime))\.`)
@@ -23,7 +22,7 @@ func Place(file string, line int) string {
 }
 
 // Raised returns the line of the controller that caused the current panic, in the form of [Place]. It returns "" if no
-// controller's function is below the panic. If each is not nil, Raised calls it with every function on the stack.
+// function of a controller led to the panic. If each is not nil, Raised calls it with every function on the stack.
 func Raised(each func(function string)) (at string) {
 	var pcs [128]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

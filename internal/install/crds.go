@@ -158,8 +158,8 @@ func (f *finder) scope(o Object) (scope string, custom bool) {
 // required matches a line of go.mod that requires a module.
 var required = regexp.MustCompile(`(?m)^(?:require)?\s+"?([\w.-]+\.[\w.-]+/[^\s"]+)"?\s+(v\S+)`)
 
-// remoteCRDs finds CRDs that replace a remote manifest. It takes them from a module that go.mod requires and that is in
-// the repository of the manifest's URL. So the CRDs have the version with which the operator is built.
+// remoteCRDs finds CRDs that replace a remote manifest. If go.mod requires a module of the repository in the manifest's
+// URL, it takes the module's CRDs. They have the version with which the operator is built.
 func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	u, err := url.Parse(manifest)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // variableOf is an environment variable. Its value can be a field of the pod.
 type variableOf struct {
 	name, value string
-	field       string // the path of a pod's field that contains the value; "" to use value
+	field       string // the pod's field with the value, such as "metadata.name"; "" if value is set
 }
 
 // Process contains the arguments and the environment of the operator in one pod.
@@ -213,7 +213,8 @@ func (f *finder) key(kind, namespace, name, key string, optional bool) (value, w
 	}
 }
 
-// limit returns a resource limit or request, divided by the divisor and rounded up. If there is none, it returns why.
+// limit returns a resource limit or request, divided by the divisor and rounded up. If there is none, it returns a
+// reason.
 func limit(container *corev1.Container, ref *corev1.ResourceFieldSelector) (value, why string) {
 	kind, name, _ := strings.Cut(ref.Resource, ".")
 	list := map[string]corev1.ResourceList{"limits": container.Resources.Limits,

@@ -18,7 +18,7 @@ import (
 
 var errNoHelm = errors.New("no helm binary in PATH")
 
-// charts returns the directories of Helm charts that contain a workload. It leaves out charts inside other such charts.
+// charts returns the directories of Helm charts that contain a workload. It leaves out the subcharts of these charts.
 func (f *finder) charts() []string {
 	var all []string
 	for _, file := range f.files {

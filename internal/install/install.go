@@ -17,7 +17,7 @@ import (
 type Repository struct {
 	Dir  string // the directory of the main module's go.mod, as an absolute path
 	Main string // the main package, as an argument of go build in Dir: "./cmd/manager"
-	Name string // the project's name: projectName of PROJECT, or the last element of the module's path
+	Name string // the project's name: projectName in the file PROJECT, or the last element of the module's path
 
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
@@ -25,7 +25,7 @@ type Repository struct {
 	// Objects contains the other installed objects, without the operator's workload; dependencies come first.
 	Objects []Object
 
-	// Samples contains at most one sample for each custom kind, or all samples that Options names.
+	// Samples contains at most one sample for each custom kind, or all samples in [Options].
 	Samples []Sample
 
 	// From is the path from which Objects was read, relative to Dir if it is below Dir; "" without install manifests.
@@ -37,7 +37,7 @@ type Repository struct {
 	// Args contains the operator's arguments in the Dockerfile. It is only set if Workload is nil.
 	Args []string
 
-	// Notes are sentences about which part was read from which file, and which parts were left out and why.
+	// Notes are sentences for the user. They say what was read from which file, and what was left out and why.
 	Notes []string
 }
 
@@ -82,7 +82,7 @@ type finder struct {
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
 	remote    []Object        // CRDs that replace remote manifests of the last rendered kustomization
-	namespace string          // the namespace of objects without one; "" if unknown
+	namespace string          // the namespace for objects that name none; "" if unknown
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }
 

@@ -79,8 +79,8 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	return append(all, f.remote...), nil
 }
 
-// silently runs kustomize without its warnings about deprecated fields. kustomize prints them to os.Stderr and with
-// package log; they are not about the operator.
+// silently runs kustomize without its warnings about deprecated fields, because they are not about the operator.
+// kustomize prints them to os.Stderr and with package log.
 func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 	stderr, logged := os.Stderr, log.Writer()
 	defer func() {
@@ -88,7 +88,7 @@ func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
 		log.SetOutput(logged)
 	}()
 	log.SetOutput(io.Discard)
-	os.Stderr = nil // all writes to a nil file fail
+	os.Stderr = nil // writes to a nil file fail, so nothing is printed
 	return k.Run(readOnly{filesys.MakeFsOnDisk()}, dir)
 }
 
@@ -142,8 +142,8 @@ func (r readOnly) ReadFile(name string) ([]byte, error) {
 	return yaml.Marshal(fields)
 }
 
-// checkLocal returns an error if a kustomization lists a missing file, a chart, or a remote base, for which kustomize
-// would run git. It adds a note about each remote file. files are the listed local files, except patches.
+// checkLocal returns the local files that a kustomization lists, except patches. It returns an error for a missing
+// file, a chart, or a remote base, because kustomize would run git. It adds a note about each remote file.
 func (f *finder) checkLocal(dir string, seen map[string]bool) (files []string, _ error) {
 	if seen[dir] {
 		return nil, nil

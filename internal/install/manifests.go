@@ -21,7 +21,7 @@ import (
 type manifests struct {
 	from    string // as in [Repository.From]
 	objects []Object
-	notes   []string // about how the objects were read
+	notes   []string // for the user, such as which documents were left out
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
@@ -181,7 +181,7 @@ func (f *finder) kustomizations() []manifests {
 }
 
 // complete returns the manifests with the workloads that fit the operator best or nearly best (see score). The most
-// complete manifests come first. Of equally complete manifests, those with fewer objects come first, because the
+// complete manifests come first. If two are equally complete, the one with fewer objects comes first, because the
 // operator does not need the additional objects.
 func (f *finder) complete(all []manifests) []manifests {
 	scores, best := map[string]int{}, 1
@@ -316,8 +316,9 @@ func (f *finder) place(context.Context) error {
 	return nil
 }
 
-// boundNamespace returns the namespace of the operator's service account in a role binding. In another namespace the
-// account would have no permissions. It returns "" if the workload has a namespace, or if there is no such binding.
+// boundNamespace returns the namespace of the operator's service account according to a role binding. In another
+// namespace, the account would have no permissions. It returns "" if the workload has a namespace, or if there is no
+// such binding.
 func (f *finder) boundNamespace(all []Object) string {
 	if f.picked == nil || f.picked.GetNamespace() != "" {
 		return ""
@@ -350,8 +351,8 @@ func (f *finder) namespaced(o Object) bool {
 	return known && is
 }
 
-// rank is the sort key of an object: an object comes after those that it needs. Webhooks come last, because before the
-// operator runs, nothing would answer them.
+// rank is the sort key of an object. An object comes after the objects that it needs. Webhooks come last, because they
+// work only after the operator has started.
 func rank(o Object) int {
 	group := o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {

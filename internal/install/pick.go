@@ -18,7 +18,7 @@ import (
 
 var workloadKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// picked is a workload, and its container that runs the operator.
+// picked is a workload and its container in which the operator runs.
 type picked struct {
 	Object
 	pod       *corev1.PodTemplateSpec
@@ -106,7 +106,7 @@ func (f *finder) judge(o Object) *picked {
 	if err == nil {
 		err = json.Unmarshal(text, pod)
 	}
-	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // json decodes the other fields
+	if bad := (*json.UnmarshalTypeError)(nil); err != nil && !errors.As(err, &bad) { // other fields are set
 		f.note("%s: the pod template of %s %s cannot be read: %v", o.place(), o.GetKind(), o.GetName(), err)
 		return nil
 	}
@@ -127,7 +127,7 @@ func (f *finder) judge(o Object) *picked {
 func (f *finder) score(workload string, c *corev1.Container) int {
 	score := 0
 	if len(c.Command) > 0 {
-		var all []string // including the words of a shell script
+		var all []string // the words of the command, also inside shell scripts
 		for _, word := range c.Command {
 			all = append(all, shellWords(word)...)
 		}
@@ -168,13 +168,12 @@ func words(name string) []string {
 	return strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune("-_.", c) })
 }
 
-// dropWebhooks removes the webhooks of other workloads. Their programs do not run, so every call of these webhooks
-// would fail.
+// dropWebhooks removes the webhooks of other workloads, which do not run. Calls of these webhooks would fail.
 func (f *finder) dropWebhooks(context.Context) error {
 	if f.picked == nil {
 		return nil
 	}
-	others := map[types.NamespacedName]string{} // for each Service: the workload that it selects
+	others := map[types.NamespacedName]string{} // Service -> the workload that it selects
 	for _, o := range f.Objects {
 		selector, _, _ := unstructured.NestedStringMap(o.Object, "spec", "selector")
 		if o.GetKind() != "Service" || o.GetAPIVersion() != "v1" || len(selector) == 0 {

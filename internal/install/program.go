@@ -44,7 +44,7 @@ func (f *finder) findModule(context.Context) error {
 			break
 		}
 	}
-	below, _ := filepath.Glob(filepath.Join(dir, "*", "go.mod")) // the pattern is well formed
+	below, _ := filepath.Glob(filepath.Join(dir, "*", "go.mod")) // Glob fails only for an invalid pattern
 	if len(below) > 0 {
 		for i, file := range below {
 			below[i] = filepath.Base(filepath.Dir(file))
@@ -89,7 +89,7 @@ func (f *finder) findMain(ctx context.Context) error {
 	return f.listMain(ctx)
 }
 
-// project reads kubebuilder's PROJECT file. It returns the main package of the layout in it, "./cmd" or ".", or "".
+// project reads kubebuilder's PROJECT file. It returns the usual main package for its layout, "./cmd" or ".", or "".
 func (f *finder) project() string {
 	text, err := os.ReadFile(filepath.Join(f.Dir, "PROJECT"))
 	if err != nil {
@@ -125,8 +125,8 @@ func (f *finder) isMain(pkg string) bool {
 	return err == nil && p.Name == "main"
 }
 
-// local returns a main package of the repository as "./cmd/x", and "" for any other package. pkg is an import path, a
-// directory, or a Go file.
+// local returns a main package of the repository as "./cmd/x", otherwise "". pkg is an import path, a directory or a
+// file.
 func (f *finder) local(pkg string) string {
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
 		if module := modulePath(text); pkg == module {
@@ -166,7 +166,7 @@ func (f *finder) givenMain() error {
 
 func (f *finder) searchMain(layout string, recipes []*recipe) error {
 	images := slices.DeleteFunc(slices.Clone(recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
-	// The main package of PROJECT's layout may be a stub that exists only for kubebuilder. Then no image contains it.
+	// The main package of PROJECT's layout may be only a stub for kubebuilder. Then no image contains it.
 	shipped := slices.ContainsFunc(images, func(r *recipe) bool { return f.builtBy(r) == layout })
 	if layout != "" && (shipped || len(images) == 0 || images[0].file != "Dockerfile") {
 		f.take(layout, "PROJECT")
@@ -215,7 +215,7 @@ func (f *finder) take(pkg, from string) {
 }
 
 func (f *finder) commands() (found []string) {
-	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // the pattern is well formed
+	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // Glob fails only for an invalid pattern
 	for _, dir := range append(dirs, filepath.Join(f.Dir, "cmd")) {
 		if pkg := dotted(f.rel(dir)); f.isMain(pkg) {
 			found = append(found, pkg)
@@ -224,9 +224,9 @@ func (f *finder) commands() (found []string) {
 	return found
 }
 
-// builtBy returns the main package of the program in an image, or "" if it is unknown. It tries in this order: the
-// package of a build command in the Dockerfile or the Makefile, if its output is named like the entry point; the
-// directory below cmd with this name; the only package that the Dockerfile builds.
+// builtBy returns the main package of the program in an image, or "" if it is unknown. First it searches the Dockerfile
+// and the Makefile for a build command whose output has the name of the entry point. Otherwise it takes the directory
+// below cmd with this name, or the only package that the Dockerfile builds.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {

@@ -85,7 +85,7 @@ func cause(err error) string {
 	return err.Error()
 }
 
-// documents returns the documents of a file. It reads each file once, and notes the error if that fails.
+// documents returns the documents of a file. It reads each file once. If a file cannot be read, it notes the error.
 func (f *finder) documents(name string) []document {
 	if docs, ok := f.texts[name]; ok {
 		return docs
@@ -206,8 +206,8 @@ func (d document) wrong(err error) error {
 	return fmt.Errorf("%s:%d: bad YAML: %s", d.file, line, text)
 }
 
-// search returns the objects in the files that wanted accepts. It calls wanted before it parses a document, and again
-// with the apiVersion and kind of each object or item of a List. It adds notes about bad YAML, but not about templates.
+// search returns the objects that wanted accepts. It calls wanted before it parses a document, unless the document is a
+// List. Then it calls wanted for each object. It adds notes about bad YAML, but not about templates.
 func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 	var all []Object
 	for _, name := range files {
@@ -230,7 +230,7 @@ func (f *finder) search(files []string, wanted func(d document) bool) []Object {
 }
 
 // readGiven reads the objects of the file or directory that an option names, such as --crds. It returns an error for
-// invalid YAML, and if there is no object. In a directory with several manifests, templates only cause notes.
+// invalid YAML, and if there is no object. If a directory has several manifests, templates are noted and left out.
 func (f *finder) readGiven(flag, name string) ([]Object, error) {
 	at, err := f.given(name)
 	if err != nil {

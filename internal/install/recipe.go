@@ -186,7 +186,7 @@ func endsCommand(word string) bool {
 	return slices.Contains([]string{"&&", "||", ";", "|", ">", ">>", "2>&1"}, word)
 }
 
-// shellWords splits a line into words like a shell. Operators are separate words, and variables are not expanded.
+// shellWords splits a line into words like a shell. "&&", ";" and "|" are separate words. Variables are not expanded.
 func shellWords(line string) []string {
 	var all []string
 	var word strings.Builder
@@ -238,7 +238,7 @@ func (f *finder) recipes() []*recipe {
 	for _, pattern := range []string{"Dockerfile", "Containerfile", "build/Dockerfile", "docker/Dockerfile",
 		"package/Dockerfile", "build/*/Dockerfile", "cmd/*/Dockerfile", "images/*/Dockerfile", "build/*/*/Dockerfile",
 		"Dockerfile.*", "build/Dockerfile*", "*.Dockerfile"} {
-		files, _ := filepath.Glob(filepath.Join(f.Dir, filepath.FromSlash(pattern))) // the patterns are well formed
+		files, _ := filepath.Glob(filepath.Join(f.Dir, filepath.FromSlash(pattern))) // the patterns are valid
 		for _, file := range files {
 			if text, err := os.ReadFile(file); err == nil && !seen[file] {
 				seen[file] = true

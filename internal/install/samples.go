@@ -59,8 +59,7 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// unserved adds notes about objects that cannot be samples, because a CRD has their group, but not their kind or
-// version.
+// unserved notes objects that cannot be samples: a CRD has their group, but not their kind or version.
 func (f *finder) unserved(files []string) {
 	var groups, kinds []string
 	for _, crd := range f.CRDs {

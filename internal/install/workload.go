@@ -35,7 +35,7 @@ type Mount struct {
 type Source struct {
 	Kind  string             // Secret or ConfigMap
 	Name  string             // the name of an object in the workload's namespace
-	Items []corev1.KeyToPath // empty for all keys under their own names
+	Items []corev1.KeyToPath // the keys to show; empty for all keys under their own names
 }
 
 func (f *finder) describe(context.Context) error {
@@ -100,14 +100,14 @@ func (f *finder) command(container *corev1.Container) []string {
 	return command[f.program(command):]
 }
 
-// program returns the index of the word in a command line that names the operator's program, or 0 if there is none.
+// program returns the index of the operator's program in a command line that may begin with a shell. The default is 0.
 func (f *finder) program(command []string) int {
 	return max(0, slices.IndexFunc(command, func(word string) bool {
 		return slices.Contains(f.names.binaries, path.Base(word))
 	}))
 }
 
-// templated matches a variable of envsubst. Some manifests need envsubst; Kubernetes does not replace its variables.
+// templated matches an envsubst variable such as ${NAME:=value}. Kubernetes does not replace these variables.
 var templated = regexp.MustCompile(`\$\{(\w+)(?::?[-=]([^}]*))?\}`)
 
 func (f *finder) defaults(text string) string {
@@ -158,8 +158,8 @@ func (m *Mount) add(f *finder, w *Workload, kind, name string, items []corev1.Ke
 	}
 }
 
-// projections returns the sources of a projected, Secret or ConfigMap volume, in the form of a projected volume's
-// sources. It returns nil for other volumes.
+// projections returns the sources of a projected volume. For a Secret or ConfigMap volume, it returns one source with
+// this Secret or ConfigMap. It returns nil for other volumes.
 func projections(v *corev1.VolumeSource) []corev1.VolumeProjection {
 	switch {
 	case v.Projected != nil:

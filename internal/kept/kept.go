@@ -41,7 +41,7 @@ func Files(dir string) []string {
 
 // Replayed is the result of replaying a kept failure.
 type Replayed struct {
-	Page   *render.Page       // the page of the failure, if it happened again; or nil
+	Page   *render.Page       // the page of the failure; nil if it did not happen again
 	Errors []*scenarios.Error // why the file cannot be run
 	Unfit  bool               // the schedule no longer fits, because the controllers act differently
 }
@@ -69,8 +69,8 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 	return r
 }
 
-// violates reports whether a failure is a violation of a law or of an expectation. A world that does not settle may be
-// neither: if a file ends while a watch is paused, a right controller may retry forever.
+// violates reports whether a failure is a violation of a law or of an expectation. A world that does not settle may
+// violate neither. For example, a right controller may retry forever if a file ends while a watch is paused.
 func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 	return f.Code != scenarios.ExitNotSettled || slices.ContainsFunc(run.Violations(), func(m render.Mark) bool {
 		return m.Law == f.Violation.Law
@@ -78,8 +78,8 @@ func violates(run *scenarios.Run, f *scenarios.Failure) bool {
 }
 
 // Leave writes the page of a failure next to the file that replays the failure. If the directory has no .gitignore,
-// Leave writes one that ignores pages, because only the file should be committed. The function found, if not nil,
-// returns the page of the run before it was minimized, or nil.
+// Leave writes one that ignores pages, because only the file should be committed. found, if not nil, returns the page
+// of the run before minimizing, or nil.
 func Leave(path string, p *render.Page, found func() *render.Page) error {
 	text, err := page.Counterexample(p, found).HTML()
 	if err != nil {

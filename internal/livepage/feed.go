@@ -26,7 +26,7 @@ type World struct {
 	Standing func() []sim.Record // returns a creation record for each existing object
 }
 
-// Kept is the number of records with which a page begins, if the history has as many. A page has at most twice as many.
+// Kept is the maximal number of records on a page at its beginning. When a page has twice as many, it begins again.
 const Kept = 5000
 
 // Feed keeps the last records of a running world, and sends them to the open pages.
@@ -76,8 +76,8 @@ func (f *Feed) placeOf(id string) (p place) {
 	return place{epoch, parts}
 }
 
-// since reads new records from the world. It returns the parts that a page at place p lacks as JSON, or nil if there
-// are none. It also returns the new place of the page.
+// since reads new records from the world. It returns the parts that a page at place p lacks, in JSON, or nil for none.
+// It also returns the page's new place.
 func (f *Feed) since(p place) ([]byte, place, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,10 +6,10 @@ import "strings"
 // most is the maximal number of wrong letters, however long the word is.
 const most = 3
 
-// Word returns the valid word that is nearest to the typed word, or "". A third of the typed letters may be wrong,
-// rounded up, but at most three. If no valid word is so near, a typed word of at least three letters may be an
-// abbreviation. Then Word returns the first valid word that begins with it, or that contains its letters in the same
-// order and has fewer than twice as many letters.
+// Word returns the valid word that is nearest to the typed word, or "". A third of the typed letters, rounded up, may
+// be wrong, but at most three. If no valid word is so near, Word takes a typed word of at least three letters as an
+// abbreviation. Then it returns the first valid word that begins with the typed word, or that contains the typed
+// letters in the same order and is less than twice as long.
 func Word(word string, valid []string) string {
 	best, distance := "", min((len(word)+2)/3, most)+1
 	low := strings.ToLower(word)

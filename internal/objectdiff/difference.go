@@ -129,7 +129,7 @@ func (w *walk) keyed(path, key string, a, b reflect.Value) {
 			w.values(path+"["+name+"]", reflect.Value{}, b.Index(i))
 		}
 	}
-	if n == w.found && !slices.Equal(was, is) { // if entries differ, it is already clear that the list has changed
+	if n == w.found && !slices.Equal(was, is) { // the order is shown only if the entries are equal
 		w.add(Leaf{path, reflect.ValueOf(was), reflect.ValueOf(is), true})
 	}
 }

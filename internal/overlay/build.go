@@ -29,8 +29,8 @@ type Build struct {
 // hijack is the Go file that is added to a main package, so that the agent runs main.
 const hijack = "package main\n\nimport \"threelaws/agent\"\n\nfunc init() { agent.Host(main) }\n"
 
-// connect is the file that is added to a test package. The test imports package agent of this module. The file connects
-// it with the agent in the overlay.
+// connect is the file that is added to a test package. It connects package agent of this module, which the test
+// imports, with package agent in the overlay.
 const connect = `package %s
 
 import (
@@ -164,7 +164,7 @@ func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exe
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOTOOLCHAIN=local", "GOROOT="+t.Root, "CGO_ENABLED=0", "GOFLAGS="+os.Getenv("GOFLAGS"))
 	if !strings.HasPrefix(t.Version, "go1.25") {
-		cmd.Env = append(cmd.Env, "GOEXPERIMENT=norandomizedheapbase64") // equal addresses in all processes
+		cmd.Env = append(cmd.Env, "GOEXPERIMENT=norandomizedheapbase64") // so that addresses are equal in all processes
 	}
 	return cmd
 }

@@ -1,6 +1,5 @@
-// Package overlay creates the files for `go build -overlay` with which hosted programs are built. These files change
-// the standard library in three ways: it is deterministic in a bubble, it isolates a hosted process, and it contains
-// the agent.
+// Package overlay creates the files for `go build -overlay` with which hosted programs are built. With these files, the
+// standard library is deterministic in a bubble, isolates a hosted process, and contains the agent.
 //
 // In a bubble of testing/synctest, only the bubble's seed determines math/rand, preemption, and the order of maps, of
 // selects, and of simultaneous timers. In a process that a world hosts (see package wire), requests to the API server
@@ -33,7 +32,7 @@ type Files struct {
 	Replace map[string]string // file of GOROOT -> file that replaces it
 }
 
-// UnknownError is the error for a toolchain with source files on which the patches were not tested.
+// UnknownError is the error for a toolchain if the patches were not tested on its source files.
 type UnknownError struct {
 	Version string   // "go1.28.0"
 	Files   []string // files with unknown checksums
@@ -54,8 +53,8 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
-// Make writes the overlay of a toolchain to a cache directory, unless the overlay is there already. If the toolchain is
-// in the module cache, where files must not be replaced, Make copies it and sets t.Root to the copy.
+// Make writes the overlay of a toolchain to a cache directory, unless it is there already. It copies a toolchain in the
+// module cache first, because files there must not be replaced. Then t.Root is the copy.
 func Make(t *Toolchain, cache string) (path string, err error) {
 	patched, err := patchAll(*t)
 	if err != nil {
@@ -158,8 +157,8 @@ func eachAdded(do func(name string, text []byte) error) error {
 	})
 }
 
-// patchAll returns the patched files of a toolchain, by name relative to GOROOT/src. For a file on which the patches
-// were not tested it returns an [UnknownError].
+// patchAll returns the patched files of a toolchain, by name relative to GOROOT/src. If the patches were not tested on
+// a file, it returns an [UnknownError].
 func patchAll(t Toolchain) (map[string]string, error) {
 	sources, err := t.sources()
 	if err != nil {

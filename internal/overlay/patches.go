@@ -43,14 +43,13 @@ func (p patch) apply(text string) (string, error) {
 	return text, nil
 }
 
-// imports returns an edit that adds imports: the given packages, and internal/hosted, which reports whether the process
-// is hosted.
+// imports adds imports: the given packages, and internal/hosted, which reports whether the process is hosted.
 func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path returns an edit of a function in package os with a path parameter, name. The edit replaces the parameter by the
-// result of hostedPath: the path that a hosted process uses.
+// path returns an edit of a function in package os that has a parameter called name. The edit replaces the value of
+// name by hostedPath(name), which is the path in a hosted process.
 func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
@@ -75,7 +74,7 @@ var tables = []edit{
 	{old: "	if it.dirIdx < 0 {\n", new: "	if it.dirIdx == hostedIndex {\n		it.hostedNext()\n		return\n	}\n	if it.dirIdx < 0 {\n"},
 }
 
-// patches are the changes of further files of the standard library. A comment before an edit gives its reason.
+// patches lists the edits of standard library files outside the directory maps. Comments give reasons of edits.
 var patches = []patch{
 	{"runtime/rand.go", []edit{
 		// Random numbers that are read before the first goroutine runs, such as hash keys, come from a fixed sequence.
@@ -103,7 +102,7 @@ func bootstrapRand() uint64 {
 	{"runtime/synctest.go", []edit{
 		{old: "	waiting bool   // true if a goroutine is calling synctest.Wait\n",
 			new: "	waiting bool   // true if a goroutine is calling synctest.Wait\n	drawn   uint64 // the state of its random source\n	order   uint64 // of maps and selects\n	locked  int    // goroutines that wait for a mutex\n	primes  uint64 // how often a number of the length of a prime was read\n"},
-		// Each reading of the clock moves it, so it may be later than the next timer.
+		// Each read of the clock increments it. So the clock may be later than the next timer.
 		{old: "			throw(\"time went backwards\")\n", new: "			next = bubble.now\n"},
 	}},
 	{"runtime/select.go", []edit{
@@ -116,8 +115,7 @@ func bootstrapRand() uint64 {
 	{"runtime/time.go", []edit{
 		// Timers that are due at the same time fire in a fixed order.
 		{old: "			t.rand = cheaprand()", new: "			t.rand = 0"},
-		// A hosted program never reads the same time twice. On a real machine this is also true, and names of events
-		// contain the time.
+		// A hosted program never reads the same time twice, because names of Events contain the time and must differ.
 		{old: "		sec = bubble.now / (1000 * 1000 * 1000)\n", new: "		if hosted.On {\n			bubble.now++\n		}\n		sec = bubble.now / (1000 * 1000 * 1000)\n"},
 		{old: "		return sec, nsec, 0\n	}\n	return time_now()\n", new: `		return sec, nsec, 0
 	}
@@ -131,8 +129,7 @@ func bootstrapRand() uint64 {
 	{"runtime/proc.go", []edit{
 		// A goroutine in a bubble runs until it waits.
 		{old: "} else if pd.schedwhen+forcePreemptNS <= now {", new: "} else if pd.schedwhen+forcePreemptNS <= now && !hostedRuns(pp, now-pd.schedwhen) {"},
-		// On one processor, a goroutine in a system call keeps the processor, even if the disk or the reader of a pipe
-		// is slow.
+		// If GOMAXPROCS is 1, a goroutine in a slow system call, such as a read from a pipe, keeps its processor.
 		{old: "if runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {",
 			new: "if gomaxprocs == 1 && pd.syscallwhen+hostedPatience > now || runqempty(pp) && sched.nmspinning.Load()+sched.npidle.Load() > 0 && pd.syscallwhen+10*1000*1000 > now {"},
 		{old: "			sysretake = true\n", new: "			sysretake = gomaxprocs > 1\n"},
@@ -140,11 +137,10 @@ func bootstrapRand() uint64 {
 		// The global queue receives goroutines when the local queue is full, after hundreds of goroutines. This edit
 		// uses it only when the local queue is empty. Otherwise real time would decide when its goroutines run.
 		{old: "if pp.schedtick%61 == 0 && !sched.runq.empty() {", new: "if !hosted.On && pp.schedtick%61 == 0 && !sched.runq.empty() {"},
-		// For the same reason, the readers of pipes are woken only when nothing else runs.
+		// The readers of pipes are woken only when nothing else runs. Otherwise real time would decide when they run.
 		{old: "if netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {",
 			new: "if !hosted.On && netpollinited() && lastpoll != 0 && lastpoll+10*1000*1000 < now {"},
-		// Timers outside of a bubble, for example of package initialization, stop when the bubble begins, because they
-		// use real time.
+		// When a bubble begins, the timers that were started before it stop, because they use real time.
 		{old: "	now, pollUntil, _ := pp.timers.check(0, nil)\n", new: "	var now, pollUntil int64\n	if !hostedBegan {\n		now, pollUntil, _ = pp.timers.check(0, nil)\n	}\n"},
 		imports(),
 	}},
@@ -171,7 +167,7 @@ func hostedWaits(m *Mutex)
 		{old: "		race.Acquire(unsafe.Pointer(m))\n	}\n	return true\n", new: "		race.Acquire(unsafe.Pointer(m))\n	}\n	m.holder = hostedGoroutine()\n	return true\n"},
 		{old: "func (m *Mutex) lockSlow() {\n", new: "func (m *Mutex) lockSlow() {\n	defer func() { m.holder = hostedGoroutine() }()\n"},
 		{old: "			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n", new: "			hostedWaits(m)\n			runtime_SemacquireMutex(&m.sema, queueLifo, 2)\n			hostedWaits(nil)\n"},
-		// Whether a mutex prefers a waiting goroutine does not depend on real time.
+		// Real time does not decide whether a waiting goroutine gets a mutex before other goroutines.
 		{old: "	starvationThresholdNs = 1e6\n", new: "	starvationThresholdNs = 1e18\n"},
 	}},
 	{"runtime/debug.go", []edit{

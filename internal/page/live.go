@@ -22,12 +22,12 @@ type Live struct {
 	lines  []render.Line
 	shared int           // the number of kinds that several controllers reconcile
 	marks  []render.Mark // all violations, with indexes in the history
-	breaks []Break       // the violations of marks; a text stays when the run no longer has the record
+	breaks []Break       // marks as shown on the page; a text stays after its record has left the run
 	parts  []reach
 	next   int // index in the history of the next record
 }
 
-// reach contains the lengths of a run's lists before a part was added. Lines counts only lines that did not change.
+// reach holds the lengths of a run's lists before a part was added. Lines is the number of lines that the part keeps.
 type reach struct {
 	Records  int `json:"records"`
 	Versions int `json:"versions"`
@@ -35,8 +35,8 @@ type reach struct {
 	Lines    int `json:"lines"`
 }
 
-// Part contains the changes of a run since an earlier part. For a list with a number in Keep, the page keeps this many
-// elements and appends the elements of the part. Other lists are complete.
+// Part contains the changes of a run since an earlier part. Keep says how many elements of a list the page keeps. The
+// page appends the part's elements to them. Other lists are complete.
 type Part struct {
 	Run
 
@@ -61,8 +61,8 @@ func (l *Live) Len() int {
 }
 
 // Begin restarts the run with the last records of a history. first is the index of the first of these records. standing
-// contains a creation record for each object that exists now. To get the initial world, Begin undoes the records on
-// these objects. Earlier violations stay in the run.
+// contains a creation record for each object that exists now. From these objects, Begin computes the initial world,
+// which existed before the records. Earlier violations stay in the run.
 func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	world := before(standing, records)
 	l.maker = *newMaker(&Source{Name: "live", History: &sim.History{Records: world}})
@@ -84,7 +84,7 @@ func (l *Live) Begin(standing []sim.Record, first int, records []sim.Record) {
 	l.finish(l.run.First)
 }
 
-// Add adds records, which begin at [Live.Next], and violations.
+// Add adds violations, and the records with the index [Live.Next] and later.
 func (l *Live) Add(records []sim.Record, marks []render.Mark) {
 	if len(records)+len(marks) == 0 {
 		return

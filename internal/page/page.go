@@ -40,7 +40,7 @@ func Failure(name string, p *render.Page) Source {
 const mostFound = 2000
 
 // Counterexample returns the page of a failure, with the minimized run. The page also has the run before minimizing, if
-// its length differs and is at most 2000 records. If found is not nil, it returns the text page of that run, or nil.
+// its length differs and is at most 2000 records. found, if not nil, returns the text page of this run, or nil.
 func Counterexample(p *render.Page, found func() *render.Page) *Page {
 	small := Failure("minimized", p)
 	if found == nil {
@@ -81,12 +81,12 @@ type Page struct {
 	Runs  []*Run `json:"runs"`
 }
 
-// Run is a run in the format of the page's script. Positions in lists count from 1 where 0 means "none".
+// Run is a run in the format of the page's script. Positions in lists count from 1 if 0 means "none", otherwise from 0.
 type Run struct {
 	Name      string           `json:"name"`
 	Small     string           `json:"small,omitempty"`
 	Replay    string           `json:"replay,omitempty"`
-	First     int              `json:"first"` // the position in Records, from 0, of the first record after the initial world
+	First     int              `json:"first"` // position in Records, from 0: the first record after the initial world
 	Breaks    []Break          `json:"breaks"`
 	Processes []Process        `json:"processes"`
 	Objects   []Object         `json:"objects"`
@@ -103,7 +103,7 @@ type Run struct {
 type Process struct {
 	Name  string   `json:"name"`
 	Era   string   `json:"era,omitempty"`
-	Syncs []string `json:"syncs,omitempty"` // the objects that it reconciles
+	Syncs []string `json:"syncs,omitempty"` // the objects that the process reconciles
 	Acts  bool     `json:"acts"`            // the process acts in the shown part
 }
 
@@ -272,7 +272,7 @@ func (m *maker) timeline() {
 		l := &m.lines[i]
 		at := l.Records[len(l.Records)-1]
 		if l.Refused {
-			at = l.Records[0] // the line may also count equal records that come later
+			at = l.Records[0] // later records of equal refusals are counted in the same line
 		}
 		m.run.Lines = append(m.run.Lines, Line{N: l.N, At: m.when(l.From), Who: l.Who, Verb: l.Verb,
 			Object: l.Object, Did: l.Did(), Because: l.Because, Breaks: l.Breaks, Write: l.Write,

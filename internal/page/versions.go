@@ -15,8 +15,8 @@ import (
 	"github.com/threelaws/threelaws/internal/render"
 )
 
-// Version is a stored version of an object, as changes of the YAML lines of the version Base. Either Put replaces lines
-// of Base, or the version has the first Head lines of Base, then Lines, then the last Tail lines of Base.
+// Version is a stored version of an object, written as the difference from an earlier version, Base. Either Put
+// replaces lines of Base, or Lines stands between the first Head and the last Tail lines of Base.
 type Version struct {
 	Object int   `json:"r"`
 	By     int   `json:"c,omitempty"` // the record that stored it, counted from 1; 0 if it existed before the run
@@ -134,8 +134,8 @@ func shared(a, b []int) (head, tail int) {
 	return head, tail
 }
 
-// yamlOf returns a version of an object as lines of YAML. It leaves out managedFields, and the spec.versions of a CRD,
-// which would be most of the page of an operator with large CRDs.
+// yamlOf returns a version of an object as lines of YAML. It leaves out managedFields. It also leaves out spec.versions
+// of CRDs, which would fill most of a page.
 func yamlOf(version any) []string {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version)
 	if err != nil { // the object has no Go type: use its JSON

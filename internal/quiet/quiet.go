@@ -14,8 +14,8 @@ import (
 // queues add up to 5.5 minutes. If a program acts even later without an event, a settle step needs an explicit time.
 //
 // A request after a pause of at least 41 seconds is taken for the retry of a key. The next retry may then come only
-// after the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds the
-// longest retry delay, so each key was retried after the last change. Changes of Events do not count.
+// after the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds
+// the longest retry delay, so each key was retried after the last change. Changes of Events do not count.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4
@@ -88,11 +88,11 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Asked records a request that a program made without an event. The parameter there is the time of the request.
-func (q *Quiet) Asked(there time.Duration) {
-	q.retries = q.retries || there-q.since >= late
+// Asked records a request that a program made at this time, without an event as its cause.
+func (q *Quiet) Asked(at time.Duration) {
+	q.retries = q.retries || at-q.since >= late
 	q.Stir()
-	q.since = there
+	q.since = at
 }
 
 // Wake begins a new step after a change that no program watches. It does so only if a key is being retried at long

@@ -35,7 +35,7 @@ func Governs(q *corev1.ResourceQuota, obj runtime.Object) bool {
 	return true
 }
 
-// claimHolds reports whether a scope matches a claim. A claim without a class counts like a Pod without a class.
+// claimHolds reports whether a scope matches a claim. A claim without a VolumeAttributesClass has the class "".
 func claimHolds(s *corev1.ScopedResourceSelectorRequirement, c *corev1.PersistentVolumeClaim) bool {
 	if s.ScopeName != corev1.ResourceQuotaScopeVolumeAttributesClass {
 		return false

@@ -144,7 +144,7 @@ func asks(r *corev1.ResourceRequirements) corev1.ResourceList     { return r.Req
 func limitsTo(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }
 
 // total returns the requests, or the limits, of a whole Pod: the sum of all containers and sidecars, or the need of one
-// init container with the sidecars before it, if that is larger. The Pod's own resources override this.
+// init container with the sidecars before it, if that is larger. The Pod's spec.resources has precedence.
 func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) (sum Amounts) {
 	for i := range pod.Spec.Containers {
 		sum.add(of(&pod.Spec.Containers[i].Resources))
@@ -162,7 +162,7 @@ func total(pod *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.Resourc
 	return sum
 }
 
-// begin returns the largest need of an init container with the sidecars before it. It adds all sidecars to sum.
+// begin adds all sidecars to sum. It returns the largest need of an init container plus the sidecars before it.
 func begin(pod *corev1.Pod, sum *Amounts,
 	of func(*corev1.ResourceRequirements) corev1.ResourceList) (most Amounts) {
 	var beside Amounts

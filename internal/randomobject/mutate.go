@@ -277,7 +277,7 @@ func (g *Good) AddFile(name string) error {
 	return nil
 }
 
-// AddRecorded adds the objects in the requests of successful creations in recorded cases. It skips invalid objects.
+// AddRecorded adds the objects that were successfully created in recorded cases. It skips invalid objects.
 func (g *Good) AddRecorded(cases []*vectors.Recording) {
 	b := vectors.NewBinding()
 	b.Bind("$ns", "default")

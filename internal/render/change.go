@@ -18,7 +18,7 @@ type Change struct {
 	Detail string // what changed: "controller: none -> rs/web-a"
 	Noise  bool   // a status write or a lease renewal by a controller; timelines usually leave these out
 
-	shape string // Detail without field values; equal in two rounds of a fight
+	shape string // Detail without field values; each round of a fight has the same shapes
 }
 
 // ChangeOf describes a commit.
@@ -66,7 +66,7 @@ func isHolder(c changed) bool { return c.path == "spec.holderIdentity" }
 func (c *Change) name(r *sim.Record, verb string, details []string, fields, status []changed) {
 	switch {
 	case len(details)+len(fields) == 0 && (len(status) > 0 || r.Subresource == "status"):
-		// the user's writes of status are no noise, except for a CRD
+		// A user's status write is not noise, unless it is a write to a CRD.
 		c.Verb, c.Noise = "status", r.Process != "user" || r.Object.Kind == "CustomResourceDefinition"
 	case verb != "":
 		c.Verb = verb

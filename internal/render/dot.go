@@ -58,13 +58,13 @@ func DOT(objs []Object, acts []Act) string {
 
 // Act is a write of a fight, which is drawn as an edge.
 type Act struct {
-	Who  string  // the writer; it gets its own node unless it is named like For
+	Who  string  // the writer; if it is not named like For, it gets its own node
 	For  sim.Ref // the object that the writer was reconciling
 	Ref  sim.Ref // the object that was written
 	Verb string  // the line's number and verb: "7: delete"
 }
 
-// Acts returns the writes in those lines that contain records of a cycle.
+// Acts returns the writes in the lines with records of a cycle.
 func Acts(h *sim.History, lines []Line, cycle []int) []Act {
 	var acts []Act
 	for i := range lines {
@@ -94,7 +94,7 @@ func Around(h *sim.History, cycle []int) []Object {
 	return objs
 }
 
-// fightEdges returns an edge for each write. It adds nodes for writers and for written objects that have none.
+// fightEdges returns an edge for each write. It adds the missing nodes of writers and of written objects.
 func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []string {
 	var edges []string
 	node := func(key, label string) string {
@@ -107,7 +107,7 @@ func fightEdges(b *strings.Builder, nodes map[string]string, acts []Act) []strin
 	for _, a := range acts {
 		from := nodes[id(a.For)]
 		if from == "" || a.Who != a.For.String() {
-			from = node("who "+a.Who, a.Who) // the writer: two controllers that reconcile a.For may fight
+			from = node("who "+a.Who, a.Who) // the writer: several controllers may reconcile a.For
 		}
 		edges = append(edges,
 			fmt.Sprintf("  %s -> %s [label=%q, color=red, fontcolor=red]\n", from, node(id(a.Ref), a.Ref.String()),

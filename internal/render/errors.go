@@ -25,7 +25,7 @@ type Error struct {
 // of their last occurrence.
 func ErrorsBefore(h *sim.History, to int) []Error {
 	var open []Error
-	names := map[string]sim.Ref{} // the object with each UID, because the garbage collector's keys contain only UIDs
+	names := map[string]sim.Ref{} // UID -> object; the keys of the garbage collector contain only UIDs
 	for i := range h.Records {
 		r := &h.Records[i]
 		if r.Index >= to {
@@ -77,11 +77,11 @@ func (e *Error) same(o Error) bool {
 
 const mostFrames = 4
 
-// ownFrames returns the controller's functions in a stack trace of runtime/debug: those between the panic and package
-// host, which called the reconciler. It removes addresses and directories, so that the text is the same in every run.
+// ownFrames returns the controller's functions in a stack trace of runtime/debug. They are between the panic and
+// package host, which called the reconciler. ownFrames removes addresses and directories, which differ between runs.
 func ownFrames(stack string) []string {
 	if i := strings.LastIndex(stack, "\npanic("); i >= 0 {
-		stack = stack[i+1:] // the frames above are those of the panic itself
+		stack = stack[i+1:] // the frames before it handle the panic
 	}
 	lines := strings.Split(stack, "\n")
 	var frames []string
@@ -186,7 +186,7 @@ type Printed struct {
 	Lines   []string `json:"lines"`
 }
 
-// The limits of the output on a page: lines with errors and other lines of all programs, and characters of a line.
+// The limits of a page's output: lines of all programs with errors, other lines of all programs, characters of a line.
 const (
 	logErrors = 5
 	logOthers = 3
@@ -278,7 +278,7 @@ var (
 // conflict is the end of the message of a 409 for an outdated resourceVersion.
 const conflict = "; please apply your changes to the latest version and try again"
 
-// frame reports whether a line belongs to a stack trace: it is a file and line, or a function above such a line.
+// frame reports whether line i is in a stack trace: "goroutine 1", a function, or the file and line below a function.
 func frame(lines []string, i int) bool {
 	if place.MatchString(lines[i]) || strings.HasPrefix(lines[i], "goroutine ") {
 		return true

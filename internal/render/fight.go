@@ -6,9 +6,9 @@ import (
 )
 
 // Cycle finds a fight: the shortest sequence of lines that occurs at least twice in a row at the end of a timeline. It
-// returns the numbers of the first and last line of the first round; without a fight, ok is false. A sequence must have
-// as many creations as deletions, because a cycle undoes its changes. If it has only one or two lines, it must fill six
-// lines or the whole timeline. Generated names count as equal.
+// returns the numbers of the first and last line of the first round. Without a fight, ok is false. A cycle undoes its
+// changes, so it has as many creations as deletions. If it has one or two lines, its rounds must fill six lines, or the
+// whole timeline if that is shorter. Generated names count as equal.
 func Cycle(lines []Line) (first, last int, ok bool) {
 	if len(lines) > cycleWindow {
 		if first, last, ok = Cycle(lines[len(lines)-cycleWindow:]); !ok {
@@ -35,10 +35,10 @@ func Cycle(lines []Line) (first, last int, ok bool) {
 	return 0, 0, false
 }
 
-// cycleWindow is the maximal number of lines to search, because the search takes quadratic time. No cycle is longer.
+// cycleWindow is the number of last lines in which Cycle searches, because the search takes quadratic time.
 const cycleWindow = 1000
 
-// rewind finds the first round of a cycle of p lines that repeats up to the end.
+// rewind returns the first and last line number of the first round, for a cycle of p lines that repeats until the end.
 func rewind(lines []Line, p int) (first, last int, ok bool) {
 	from := len(lines)
 	for from-p-1 >= 0 && lines[from-1].sign() == lines[from-1-p].sign() {
@@ -87,7 +87,7 @@ func undone(lines []Line) bool {
 	return writes > 0 && balance == 0
 }
 
-// Numbers returns the numbers of the first and the last line that contain one of the records.
+// Numbers returns the numbers of the first and the last line that contain any of the given records.
 func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	in := make(map[int]bool, len(records))
 	for _, r := range records {
@@ -107,7 +107,7 @@ func Numbers(lines []Line, records []int) (first, last int, ok bool) {
 	return first, last, first > 0
 }
 
-// Fight describes which lines a fight repeats, and how many status writes are in between. Without a fight it returns
+// Fight describes which lines a fight repeats, and how many status writes are between them. Without a fight it returns
 // "".
 func Fight(lines []Line, b Mark) string {
 	first, last, ok := Numbers(lines, b.Cycle)

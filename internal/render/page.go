@@ -2,7 +2,8 @@
 // fight, and ownership as a tree or in DOT. By default, text fits into 100 columns. It contains no UIDs and resource
 // versions, so that a schedule has the same text in every run.
 //
-// The package reads the metadata of objects, mainly the owners ([Owners]). Other changes are differences of versions.
+// The package knows only the metadata of objects, mainly the owners ([Owners]). It shows other changes as differences
+// between two versions of an object.
 package render
 
 import (
@@ -20,15 +21,15 @@ type Page struct {
 	Title     string  `json:"title"` // the title of the scenario
 	Violation Mark    `json:"violation"`
 	Lines     []Line  `json:"lines"`
-	Errors    []Error `json:"errors,omitempty"` // errors of keys that did not succeed later
+	Errors    []Error `json:"errors,omitempty"` // errors of reconciles whose keys did not succeed later
 
 	Printed []Printed `json:"printed,omitempty"` // the last output of hosted programs; set by the caller
 
 	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
 
-	// The size of the failure after minimizing, and where it was before: "fails at step 5, found at 61; 2 of 40 choices
-	// differ from the default schedule; minimal".
+	// The size of the minimized failure, and the step of the violation before minimizing: "fails at step 5, found at
+	// 61; 2 of 40 choices differ from the default schedule; minimal".
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that replays the run
 	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw
@@ -68,8 +69,7 @@ func NewPage(h *sim.History, b Mark, from int) *Page {
 	return p
 }
 
-// Object returns the object in the violating line. It returns "" if there is none, for example when a settled world
-// violates a law.
+// Object returns the object in the violating line. Without such a line, for example for a settled world, it returns "".
 func (p *Page) Object() string {
 	if p.broken < 0 {
 		return ""
@@ -113,8 +113,8 @@ var aboutStatus = []string{"dont-share", "exact-status"}
 // concluded matches the text of a status change with which a controller completes an object or gives up.
 var concluded = regexp.MustCompile(`\b(conditions|phase|state)\b`)
 
-// about returns a function that selects writes to show, although timelines hide them: writes of a wrong status, the
-// completion of an owner without its dependents, and all writes of a fight that has only status writes.
+// about returns a function that reports whether to show a write that timelines usually hide: a write of a wrong status,
+// the completion of an owner that lacks dependents, or a write of a fight that has only status writes.
 func (b *Mark) about(h *sim.History) func(r *sim.Record) bool {
 	silent := !slices.ContainsFunc(b.Cycle, func(i int) bool {
 		r := h.At(i)
@@ -140,8 +140,8 @@ func (b Mark) String() string {
 	return word + b.Law + ": " + b.Text
 }
 
-// span returns which records are between the two trees. first is the index of the first record of the violation or its
-// cycle. last is the index after the violation's step.
+// span returns the range of records between the two trees. first is the index of the first record of the violation or
+// its cycle. last is the index after the violation's step.
 func (p *Page) span(h *sim.History) (first, last int) {
 	r := h.At(p.Violation.Record)
 	first = r.Index

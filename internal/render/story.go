@@ -109,8 +109,8 @@ func Span(first, last int) string {
 	return "steps " + strconv.Itoa(first) + "-" + strconv.Itoa(last)
 }
 
-// views maps each outdated version of an object to the index of the commit that replaced it. Records share versions, so
-// a version is identified by its pointer.
+// views maps each outdated version of an object to the index of the commit that replaced it. The keys are pointers to
+// the versions: all records of a version have the same pointer.
 type views map[any]int
 
 func viewsOf(h *sim.History, upto int) views {
@@ -139,8 +139,8 @@ func (v views) stale(r *sim.Record) bool {
 	return r.Stale() || ok
 }
 
-// owner returns the index of the commit that replaced the version of the reconciled object (r.For) that the actor had.
-// The second result is false if this version was the latest or is unknown, or if r.Object is r.For.
+// owner returns which commit replaced the outdated version of the reconciled object (r.For) that the actor had. The
+// second result is false if this version was the latest or is unknown, or if r.Object is r.For.
 func (v views) owner(r *sim.Record) (int, bool) {
 	if r.SawFor == nil || r.For == r.Object {
 		return 0, false
@@ -153,7 +153,7 @@ type causes struct {
 	h     *sim.History
 	lines []Line
 	views views
-	of    map[int]int // for each index of a record: the index in lines of its line
+	of    map[int]int // index of a record -> index of its line in lines
 }
 
 // Explain sets the cause of each line: the outdated state that its actor used, and the earlier line that triggered it.
@@ -181,7 +181,7 @@ func (c *causes) because(l *Line) string {
 	return why
 }
 
-// cause follows the causes of a record back, and returns the first other line that it finds, or nil.
+// cause returns the nearest line among the direct and indirect causes of a record, or nil.
 func (c *causes) cause(r *sim.Record) *Line {
 	self := c.of[r.Index]
 	for r != nil && r.Cause >= 0 && r.Cause < r.Index {

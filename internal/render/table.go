@@ -10,7 +10,7 @@ import (
 // Width is the default number of columns. Golden text uses it.
 const Width = 100
 
-// Narrowest is the minimal width of a page. With less, columns would be too narrow.
+// Narrowest is the minimal width of a page in columns.
 const Narrowest = 60
 
 // Table formats rows. Columns are two spaces apart and as wide as their widest cell. The last column has the remaining

@@ -138,7 +138,7 @@ const (
 	storyLines = 30  // a longer timeline shows only lines about objects that concern the failure
 	pageRows   = 116 // lines of a page
 	cellRunes  = 140 // characters of a cell, for example of a change or an error
-	treeRows   = 10  // lines of each tree of owners
+	treeRows   = 10  // lines of one tree of owners
 )
 
 type brief struct {
@@ -151,7 +151,7 @@ type brief struct {
 func (p *Page) shorten() *brief {
 	b := &brief{}
 	elected := elections(p.Lines)
-	first := map[string]int{} // the index in b.lines of each refusal
+	first := map[string]int{} // refusal -> index in b.lines
 	quiet, again := 0, 0
 	for i := range p.Lines {
 		l := p.Lines[i]
@@ -221,7 +221,7 @@ func elections(lines []Line) map[string]int {
 	return n
 }
 
-// refusal returns a text that is equal for equal refusals.
+// refusal returns a key by which refusals are compared.
 func (l *Line) refusal() string {
 	return l.Who + "\x00" + l.Verb + "\x00" + l.Object + "\x00" + l.Detail
 }

@@ -41,12 +41,11 @@ type Options struct {
 	Verbose    bool // include commits with [Change.Noise]
 	Violations []Mark
 	Others     bool                     // include other records that violate a law, such as deliveries
-	Skip       func(r *sim.Record) bool // if not nil, reports which records to leave out
-	Also       func(r *sim.Record) bool // if not nil, reports which commits to include without Verbose
+	Skip       func(r *sim.Record) bool // if not nil, returns true for a record to leave out
+	Also       func(r *sim.Record) bool // if not nil, returns true for a commit to include without Verbose
 }
 
-// Timeline returns the lines for a part of a history, numbered from 1. Equal refusals without a write between them
-// share a line.
+// Timeline returns the lines for a part of a history. Equal refusals without a write between them share a line.
 func Timeline(h *sim.History, o Options) []Line {
 	if o.To == 0 || o.To > h.Len() {
 		o.To = h.Len()
@@ -58,7 +57,7 @@ func Timeline(h *sim.History, o Options) []Line {
 	who, views := CastOf(h), viewsOf(h, o.To)
 	var lines []Line
 	var halves []int // records that the next record makes redundant; see [Replaced]
-	fresh := 0       // index of the first line after the last write; these lines are refusals
+	fresh := 0       // index of the first line after the last write; all later lines are refusals
 	for i := o.From; i < o.To; i++ {
 		r := h.At(i)
 		if r == nil || o.Skip != nil && o.Skip(r) {
@@ -103,8 +102,8 @@ func unique(words []string) []string {
 	return out
 }
 
-// Replaced reports whether the next record makes a record of the same step redundant. For example, a deletion that is
-// completed at once follows its request, and a restart follows its crash.
+// Replaced reports whether the next record says the same as r, and more. For example, a deletion request is followed by
+// the deletion, and a crash by the restart.
 func Replaced(h *sim.History, r *sim.Record) bool {
 	next := h.At(r.Index + 1)
 	if next == nil || next.Op != r.Op || next.Step != r.Step {
@@ -141,7 +140,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	case sim.FaultHit:
 		l.Detail = r.Reason
 		if r.Object.Name == "" {
-			l.Object = "" // the line is about the process, or about its cache of the kind in Detail
+			l.Object = "" // the line is about the process, or about one of its caches (Detail has the kind)
 		}
 		show = r.Verb != "synced"
 	case sim.Stuck:
@@ -154,7 +153,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 	return l, show
 }
 
-// recorded reports whether a record is a Normal Event of a program. The write that the Event reports has its own line.
+// recorded reports whether a record is a Normal Event of a program. It needs no line: its cause, a write, has one.
 func recorded(r *sim.Record) bool {
 	if r.Object.Kind != "Event" || r.Process == "user" || r.After == nil {
 		return false
@@ -163,7 +162,7 @@ func recorded(r *sim.Record) bool {
 	return e.Kind() == reflect.Struct && e.FieldByName("Type").String() == "Normal"
 }
 
-// merge adds a refusal to the line of an equal refusal, and reports whether it did. Neither may violate a law.
+// merge adds a refusal to the line of an equal refusal, and reports whether it did. It does not merge violations.
 func merge(lines []Line, l Line) bool {
 	for i := range lines {
 		m := &lines[i]
@@ -273,8 +272,7 @@ func CastOf(h *sim.History) *Cast {
 	return c
 }
 
-// Shared returns the number of kinds that several controllers reconcile. When it grows, actor names in earlier lines
-// change.
+// Shared returns the number of kinds that several controllers reconcile. When it grows, actors get other names.
 func (c *Cast) Shared() int { return len(c.many) }
 
 // Actor returns the name for the actor of a record: the reconciled object, or the process if there is no such object.

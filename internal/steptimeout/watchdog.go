@@ -62,7 +62,7 @@ func Watch(asking func() string) *Dog {
 // Step records that a step has ended.
 func (d *Dog) Step() { d.steps.Add(1) }
 
-// End stops the watchdog. It reports an invariant that is still being evaluated, because its Check ended the goroutine.
+// End stops the watchdog. If an invariant is still being evaluated, End reports that its Check ended the goroutine.
 func (d *Dog) End() {
 	d.over.Store(true)
 	d.timer.Stop()
@@ -86,7 +86,7 @@ func hangs(after time.Duration, invariant string) string {
 		m := head.FindStringSubmatch(g)
 		if above, _, ok := strings.Cut(g, "/sim/law.(*Judge)."); ok && invariant != "" {
 			at := ""
-			for _, f := range frame.FindAllStringSubmatch(above, -1) { // the last one is the Check itself
+			for _, f := range frame.FindAllStringSubmatch(above, -1) { // the last function is the Check itself
 				at = ": it is at " + f[2] + ":" + f[3]
 			}
 			return fmt.Sprintf("invariant %s: its Check has not returned after %v%s", invariant, after, at)

@@ -41,7 +41,7 @@ func New(t *trial.Trial, lock func(f func()), hurry bool) *Runner {
 
 func (r *Runner) clock() *sim.Clock { return &r.trial.World.Clock }
 
-// advance sets the world's clock to the current time, unless it is later already.
+// advance sets the world's clock to the real time, unless the world's time is later.
 func (r *Runner) advance() {
 	if behind := time.Since(r.clock().Now()); behind > 0 {
 		r.clock().Advance(behind)
@@ -51,7 +51,7 @@ func (r *Runner) advance() {
 
 func (r *Runner) note() { r.now.Store(r.clock().Now().UnixNano()) }
 
-// Now returns the world's time, or the real time if that is later. Any goroutine may call it.
+// Now returns the world's time or the real time, whichever is later. Any goroutine may call it.
 func (r *Runner) Now() time.Time {
 	now := time.Now()
 	if world := time.Unix(0, r.now.Load()); world.After(now) {
@@ -65,8 +65,8 @@ func (r *Runner) Do(req *fakeapi.Request) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response { return r.trial.Cluster.As(who, req) })
 }
 
-// Fail handles a request that a fault makes fail, and returns the response told. If commits is set, Fail first executes
-// the request. If the server refuses it, Fail returns the refusal.
+// Fail handles a request that a fault makes fail, and returns the parameter told. If commits is set, Fail first
+// executes the request. If the server refuses it, Fail returns the refusal.
 func (r *Runner) Fail(req *fakeapi.Request, told fakeapi.Response, commits bool) fakeapi.Response {
 	return r.serve(req, func(who string) fakeapi.Response {
 		return r.trial.Cluster.AsFailing(who, req, told, commits)
@@ -80,7 +80,7 @@ func (r *Runner) serve(req *fakeapi.Request, as func(who string) fakeapi.Respons
 		who = "user"
 	}
 	if r.trial.Cluster.Process(who) != nil {
-		who += " (client)" // so that the controller with this name is not held responsible
+		who += " (client)" // so that the laws do not take the client for the controller of this name
 	}
 	r.until = r.clock().Elapsed() + horizon
 	resp := as(who)

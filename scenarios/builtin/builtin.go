@@ -20,8 +20,8 @@ func Registry() *scenarios.Registry {
 	return g
 }
 
-// with appends to laws the invariants of the controllers, except those whose ID a law already has. If controllers share
-// an ID, with appends one law. This law checks each controller by the controller's own invariant.
+// with returns laws and the invariants of the controllers. Each ID occurs once. If controllers share an ID, its law
+// checks each controller by the controller's own invariant.
 func with(laws []*law.Law, controllers ...host.Controller) []*law.Law {
 	for i := range controllers {
 		for _, l := range controllers[i].Contract.Laws() {

@@ -54,8 +54,8 @@ type Case struct {
 	For time.Duration
 	// User lists the user's actions in order. Each action may happen at any time after the previous action.
 	User []Action
-	// Settled is called at the end of each run whose world has settled, in addition to the laws. It must not write. Its
-	// error is a violation.
+	// Settled is called at the end of each run whose world has settled, in addition to the laws. It must not write. If
+	// it returns an error, this is a violation.
 	Settled scenarios.Func
 
 	// Invariants must hold in this world in addition to the laws. Each is checked whenever the world has settled, or at
@@ -63,8 +63,8 @@ type Case struct {
 	Invariants []*law.Invariant
 
 	// SameEnd enables the law same-end: at the end, the settled objects must equal those after a quiet run, which does
-	// the same actions without faults. The order of actions differs between quiet runs; fields that differ are
-	// ignored. Names, UIDs, times, annotations, and numbers and messages in a status are ignored too.
+	// the same actions without faults. Fields that differ between quiet runs are ignored. Names, UIDs, times,
+	// annotations, and numbers and messages in a status are ignored too.
 	SameEnd bool
 
 	// Server, if not nil, configures the world's server. Its functions Convert and Webhooks act as conversion and

@@ -35,7 +35,7 @@ type text struct {
 type origin struct {
 	from  int    // the part's first line in the generated file
 	name  string // "User[0]", "config/crd/widgets.yaml"
-	lines bool   // an error about the part contains a line number of the part, counted from 1
+	lines bool   // errors about the part contain a line number in the part, from 1
 }
 
 func (t *text) add(name string, lines bool, body string) {
@@ -223,8 +223,9 @@ func readYAML(field, path string) ([]part, error) {
 	return parts, nil
 }
 
-// near returns a hint about a path that does not exist, for the end of an error. If the directory exists, it suggests a
-// similar name in the directory, or returns "".
+// near returns a hint for an error about a path that does not exist. It suggests a similar name in the path's
+// directory, or returns "". If the directory does not exist either, the hint names the directory to which paths are
+// relative.
 func near(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

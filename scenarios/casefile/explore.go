@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Explore runs the schedules of the case, random or exhaustive. The case sets the faults and Strict. It also sets the
-// number of schedules, unless the options do. name is the file's name in messages and output. An error is a mistake in
-// the case, or two runs of one schedule that differ.
+// Explore runs the schedules of the case, random or exhaustive. The faults and Strict come from the case, not from o.
+// The number of schedules comes from the case if o has none. name is the file's name in messages and output. An error
+// is a mistake in the case, or two runs of one schedule that differ.
 func (c *Case) Explore(ctx context.Context, name string, o scenarios.ExploreOptions) (
 	x *scenarios.Exploration, err error,
 ) {

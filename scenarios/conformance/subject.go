@@ -44,17 +44,17 @@ import (
 // Subject describes an operator with its CRDs and samples. Fields that also exist in the Subject of package agent have
 // the same names there. Paths are relative to the package of the test.
 type Subject struct {
-	// Controller is a stepped reconciler. Name, For, Routes and New suffice. The other facts that the laws need, such
-	// as Owns, Selector, Replicas and Finalizers, are found in quiet runs unless they are declared.
+	// Controller is a reconciler that threelaws runs request by request. Name, For, Routes and New suffice. Other facts
+	// for the laws, such as Owns, Selector, Replicas and Finalizers, are found in quiet runs unless they are declared.
 	Controller host.Controller
 	// Run is a whole, unmodified program (package bubble). It may be a manager, an operator's main, or any function
 	// that takes a configuration and serves until ctx is done. Set either Run or Controller.New. With Run, Controller
 	// may have a Contract, and a kind For that is not the kind of the sample.
 	Run func(ctx context.Context, config *rest.Config) error
-	// Others are other stepped reconcilers of the operator. They run too, and are judged by their own declarations.
+	// Others are further reconcilers of the operator. They run too, and each is judged by its own declarations.
 	Others []host.Controller
 	// With names controllers of this module that run too, for example "replicaset" or "deployment". The garbage
-	// collector always runs, and so does, for example, the Job controller if the operator creates Jobs.
+	// collector always runs. If the operator creates Jobs, for example, the Job controller runs too.
 	With []string
 
 	// CRDs contains the CustomResourceDefinitions in files *.yaml, *.yml and *.json, also in subdirectories. It is nil
@@ -67,8 +67,8 @@ type Subject struct {
 	// Files are YAML files with other objects that exist in every world.
 	Files []string
 
-	// Edits are merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}. Single fields are
-	// tried anyway.
+	// Edits are merge patches of the sample, as YAML or JSON: {spec: {replicas: 3}}. The test tries them in addition to
+	// changes of single fields.
 	Edits []string
 	// Invariants must hold in each world in addition to the laws: either whenever the world has settled, or at writes
 	// of programs. An invariant of only one controller belongs in the controller's Contract.
@@ -76,13 +76,13 @@ type Subject struct {
 	// Settled is called at the end of each run whose world has settled. It must not write. If it returns an error, the
 	// case fails.
 	Settled func(user host.Client) error
-	// Skip contains the names of cases and laws to leave out, each with the reason, which is printed.
+	// Skip maps the name of a case or law that is left out to the reason. The reasons are printed.
 	Skip map[string]string
 	// Accept lists known violations. They are printed, but do not fail the test.
 	Accept []Accept
 
-	// For is the virtual time that each world runs; 0 means until the world settles. If a controller creates objects at
-	// regular times, 0 means until the third time.
+	// For is the virtual time that each world runs; 0 means until the world settles. If a controller creates objects
+	// periodically, 0 means until it has done this three times.
 	For time.Duration
 	// Profile is the set of laws that apply. A larger profile in Controller.Contract has precedence.
 	Profile law.Profile
@@ -106,7 +106,7 @@ func (a Accept) known() check.Accept {
 	return check.Accept{Law: a.Law, Case: a.Case, Object: a.Object, Reason: a.Reason}
 }
 
-// prepare reads the files of a subject, and derives the cases for one sample. An error is one line about a mistake.
+// prepare reads the files of a subject, and derives the cases for one sample. An error describes a mistake in one line.
 func (s *Subject) prepare(path string) (*check.Plan, error) {
 	c := s.Controller
 	switch {

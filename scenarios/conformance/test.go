@@ -38,8 +38,8 @@ func Test(t *testing.T, given Subject) {
 	run.unmet(t)
 }
 
-// usual is the default number of schedules of a case. The constant usually is the default time for all cases together.
-// Nearly all wrong operators in this module's tests are found in the first few schedules.
+// The defaults of a test: the number of schedules of each case, and the time for all cases together. Nearly all wrong
+// operators in this module's tests are found in the first few schedules.
 const (
 	usual   = 60
 	usually = time.Minute
@@ -90,7 +90,7 @@ type running struct {
 	until   time.Time // the time at which the cases must end; zero for no limit
 	samples int       // the number of samples that have not been tested yet
 	met     []Accept  // the entries of Accept that matched a violation
-	partial bool      // a case was not run for lack of time, or because of a flag; cases with Skip do not count
+	partial bool      // a case without Skip was not run, for lack of time or because of a flag
 }
 
 func (r *running) try(t *testing.T, sample string) {
@@ -215,7 +215,7 @@ func tell(t *testing.T, v *check.Verdict) {
 	})
 }
 
-// written returns the case that wrote a failure's file, or nil. The file's directory has the names of test and case.
+// written returns the case that wrote a failure's file, or nil. The directory of the file is named after test and case.
 func written(cases []check.DerivedCase, test, file string) *check.DerivedCase {
 	dir := filepath.Base(filepath.Dir(file))
 	for i := range cases {

@@ -63,13 +63,13 @@ func (c *Case) File(name string) (*scenarios.File, error) { return c.plain().Fil
 // Unexercised lists what an exploration without violations did not exercise; see [casefile.Case.Unexercised].
 func (c *Case) Unexercised(x *scenarios.Exploration) []string { return c.plain().Unexercised(x) }
 
-// AlsoUnexercised lists more that was not exercised; see [casefile.Case.AlsoUnexercised].
+// AlsoUnexercised lists other things that were not exercised; see [casefile.Case.AlsoUnexercised].
 func (c *Case) AlsoUnexercised(x *scenarios.Exploration) []string {
 	return c.plain().AlsoUnexercised(x)
 }
 
-// Explore runs the schedules of the case, random or exhaustive, and returns the result. [Check] also fails the test at
-// a violation, and keeps failures in files. An error is a mistake in the case, or two runs of one schedule that differ.
+// Explore runs the schedules of the case, random or exhaustive, and returns the result. Unlike [Check], it fails no
+// test and keeps no failures. An error is a mistake in the case, or two runs of one schedule that differ.
 func (c *Case) Explore(ctx context.Context, name string) (*scenarios.Exploration, error) {
 	return c.exploreWith(ctx, name, scenarios.ExploreOptions{})
 }

@@ -93,7 +93,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 	}
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
 		World: t.Name(), Again: again(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
-			if path, err := kept.Keep(dir, f); err == nil { // otherwise only the minimized failure is kept
+			if path, err := kept.Keep(dir, f); err == nil { // if this fails, only the minimized failure is kept
 				raw[f.Law] = path
 				t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			}
@@ -132,7 +132,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		t.Errorf("%d of %d schedules did not settle", x.Unsettled, x.Schedules)
 	}
 	if found > 0 {
-		return x // after an accepted violation, what was exercised is not checked
+		return x // Unexercised is only for explorations without violations
 	}
 	for _, why := range c.Unexercised(x) {
 		if divided() { // another shard may exercise more

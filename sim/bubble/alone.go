@@ -22,20 +22,20 @@ import (
 // takes tenths of a millisecond, and more on a busy machine.
 type alone struct {
 	rooms   int    // number of open rooms
-	procs   int    // GOMAXPROCS of the process
-	percent int    // GOGC of the process
-	limit   int64  // GOMEMLIMIT of the process
-	heap    uint64 // the heap size at which garbage is collected
-	ticks   int    // number of commands of all rooms
+	procs   int    // the former GOMAXPROCS, which leave restores
+	percent int    // the former GOGC, which leave restores
+	limit   int64  // the former GOMEMLIMIT, which leave restores
+	heap    uint64 // from this heap size on, sweep collects garbage
+	ticks   int    // number of commands so far, in all rooms
 	sample  []metrics.Sample
 }
 
 var solitude = alone{sample: []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}}
 
 const (
-	least  = 64 << 20 // garbage is not collected in a smaller heap
+	least  = 64 << 20 // sweep collects no garbage in a smaller heap
 	beyond = 2 << 30  // bytes that a command may allocate before the runtime collects by itself
-	often  = 16       // commands between two checks of the heap
+	often  = 16       // sweep checks the heap once in this number of commands
 )
 
 // enter is called with roomsMu locked when a room is opened. The first call changes the settings.

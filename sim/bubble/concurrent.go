@@ -60,7 +60,7 @@ func (s *shift) Answer(c *host.Call) {
 	s.wait()
 }
 
-// wait lets virtual time pass if the reconcile has no pending request but has not returned: it may sleep.
+// wait lets virtual time pass if the reconcile has not returned and has no pending request. Then it may be sleeping.
 func (s *shift) wait() {
 	s.life.mu.Lock()
 	waits := !s.life.over && len(s.life.open) == 0

@@ -34,13 +34,13 @@
 // end these goroutines. Therefore the Go process does not host a program of that name again. While one of these
 // goroutines runs, the Go process hosts no program at all.
 //
-// A panic ends the program and violates never-panic on the program's main goroutine, in a reconcile that
+// Three kinds of panics end the program and violate never-panic: on the program's main goroutine, in a reconcile that
 // controller-runtime recovers, and on a goroutine that defers HandleCrash of apimachinery. The goroutines of client-go
 // and kube-controller-manager do this. If HandleCrash has no context, the panic is attributed to the program that has
-// just received a response or an event. After a timer, the panic is attributed to the world's program if there is only
-// one. Any other panic ends the Go process, as usual. If a panic leaves a mutex locked and another goroutine waits for
-// that mutex, this is reported after half a minute.
+// just received a response or an event. After a timer, it is attributed to the world's program if there is only one.
+// Any other panic ends the Go process, as usual. If a panic leaves a mutex locked, and another goroutine waits for that
+// mutex, this is reported after half a minute.
 //
-// The bubble does not notice that a program reads from an outside source, such as a file, if the source answers at
-// once. Such a read is found only if two runs of a schedule differ.
+// If an outside source, such as a file, answers at once, the bubble does not notice that the program reads from it. The
+// read is found only if two runs of a schedule differ.
 package bubble

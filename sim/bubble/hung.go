@@ -14,7 +14,8 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// bubbled matches the first line of a goroutine in a dump of stacks. Its groups are the state and the bubble.
+// bubbled matches the first line of a goroutine in a dump of stacks. Its groups are the goroutine's state and the
+// bubble.
 var bubbled = regexp.MustCompile(`^goroutine \d+ \[([^\]]*), (synctest bubble \d+)\]:`)
 
 func bubbleHere() string {
@@ -72,7 +73,6 @@ func (r *room) hung() (why host.Misuse, runs bool) {
 // asks is a text in the stack of every goroutine that waits for the answer to a request.
 const asks = "bubble.(*life).ask("
 
-// Reasons why a bubble does not settle.
 const (
 	busy    = "it never waits"
 	locked  = "a goroutine waits for a mutex, which another holds while it waits itself, or for ever"
@@ -98,7 +98,7 @@ func reason(state string) string {
 }
 
 // from returns the sort key of a stack: 0 if the goroutine is in the program's own code, 1 if it is in code of k8s.io.
-// The innermost function decides, without the functions for which [goroutine.Within] is true.
+// The innermost function decides. Functions are skipped if [goroutine.Within] is true for them.
 func from(stack string) int {
 	for _, f := range frame.FindAllStringSubmatch(stack, -1) {
 		if f[1] == "" && !goroutine.Within(f[2]) {
@@ -123,8 +123,8 @@ func leaked(stacks []string) host.Misuse {
 		strings.Join(stacks, "\n\n") + more)
 }
 
-// givenUp holds the rooms whose programs never settled. The value is true if a goroutine of the room still runs, so
-// that it uses the only processor. roomsMu guards the map.
+// givenUp holds the rooms whose programs never settled. If the value is true, a goroutine of the room still runs and
+// uses the only processor. roomsMu guards the map.
 var givenUp = map[*room]bool{}
 
 // giveUp abandons a room, because nothing can end its goroutines. If the goroutines settle later, the room is closed.
@@ -168,7 +168,7 @@ func numberHere() uint64 {
 	return n
 }
 
-// whence returns the line of the controller that the calling goroutine executes, or "".
+// whence returns the source line of the controller's code that the calling goroutine executes, or "".
 func whence() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

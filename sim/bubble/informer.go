@@ -20,7 +20,7 @@ import (
 func NewInformer(lw cache.ListerWatcher, of runtime.Object, resync time.Duration, by cache.Indexers,
 ) cache.SharedIndexInformer {
 	name := fmt.Sprintf("informer of %T", of)
-	if of != nil { // two groups may have equal type names, and all untyped objects have one type
+	if of != nil { // %T is not unique: types of two groups may have equal names, and all untyped objects have one type
 		name += " of " + reflect.Indirect(reflect.ValueOf(of)).Type().PkgPath() + " " +
 			of.GetObjectKind().GroupVersionKind().String()
 	}
@@ -226,7 +226,6 @@ func (i *informer) IsStopped() bool {
 	return i.stopped
 }
 
-// LastSyncResourceVersion returns the last resource version read; "" before the first read.
 func (i *informer) LastSyncResourceVersion() string {
 	i.mu.Lock()
 	reads := i.reads
@@ -259,10 +258,9 @@ func (i *informer) set(f func()) error {
 	return nil
 }
 
-// GetController returns a controller for reading the informer's state. It cannot be run.
 func (i *informer) GetController() cache.Controller { return reader{i} }
 
-// reader is a controller for an informer that is already running: its Run methods do nothing.
+// reader is a controller for an informer that is already running. It only reads the informer's state: Run does nothing.
 type reader struct{ *informer }
 
 func (reader) Run(<-chan struct{}) {}

@@ -33,7 +33,6 @@ func (g *gate) isOpen() bool {
 	}
 }
 
-// Name returns a text that says what the gate waits for.
 func (g *gate) Name() string { return g.name }
 
 func (g *gate) Done() <-chan struct{} { return g.c }
@@ -44,7 +43,7 @@ const (
 	added sort = iota
 	updated
 	deleted
-	listed // no event: the handler has received all objects of the first list
+	listed // not an event: the handler has now received all objects of the first list
 )
 
 // notice is one notification for a handler.
@@ -61,7 +60,7 @@ type handler struct {
 	of     cache.ResourceEventHandler
 	synced *gate
 
-	resync time.Duration // 0 for never
+	resync time.Duration // the period of resyncs; 0 for none
 	next   time.Time     // the time of the next resync
 	due    bool          // the handler also gets unchanged objects; true until the first resync check, as in client-go
 

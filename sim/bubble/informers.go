@@ -224,7 +224,7 @@ type byResource struct {
 func (f byResource) ForResource(of schema.GroupVersionResource) informers.GenericInformer {
 	return generic{f.get(of, func() cache.SharedIndexInformer {
 		i := unused(f.make(of).Informer())
-		i.synced = newGate("informer of " + of.String()) // an untyped object does not name its kind
+		i.synced = newGate("informer of " + of.String()) // the name of an untyped informer must contain the resource
 		return i
 	}), of.GroupResource()}
 }

@@ -34,7 +34,7 @@ type life struct {
 	feeds  map[*host.Stream]httpapi.Feed
 	over   bool // the program has returned
 	err    error
-	buried bool // every later request fails
+	buried bool // set when the life has ended: every later request fails
 	killed bool // the program was killed before it returned
 }
 
@@ -184,7 +184,6 @@ func (l *life) Answered(r *http.Request, obj kruntime.Object) {
 	}
 }
 
-// queried returns the queries that were answered since queried was last called.
 func (l *life) queried() []host.Query {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -193,7 +192,6 @@ func (l *life) queried() []host.Query {
 	return query
 }
 
-// taken returns the program's requests since the last call of taken.
 func (l *life) taken() []*host.Call {
 	l.mu.Lock()
 	defer l.mu.Unlock()

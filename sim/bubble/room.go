@@ -25,17 +25,17 @@ type room struct {
 	hosts   map[string]bool // the names of the cluster's controllers that run in the bubble
 	do      chan func()
 	done    chan struct{}
-	left    chan struct{} // closed when the bubble is gone
+	left    chan struct{} // closed when the bubble has ended
 	leaked  []string      // stacks of the goroutines that existed when the bubble ended
 	name    string        // the bubble's name in stacks
 	hangs   bool          // a command took longer than half a minute, so the bubble is no longer used
 	watch   *time.Timer   // fires when a command takes longer than half a minute
-	stirred chan struct{} // signals, inside the bubble, that a program has sent a request or returned
+	stirred chan struct{} // receives a value when a program has sent a request or returned; made in the bubble
 	seeds   int64
 	quiet   *quiet.Quiet
-	asked   bool                       // while beside let time pass, a program has sent a request or returned
+	asked   bool                       // a program has sent a request or returned during the last call of beside
 	syncs   []*shift                   // current reconciles of [Concurrent] controllers
-	strays  []string                   // source lines of requests from goroutines whose reconcile had returned
+	strays  []string                   // source lines of requests that came after their reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
 	last    map[string]*life           // the last life of each program
 	cut     bool                       // some reconcile was killed, so its goroutines may still exist
@@ -45,8 +45,8 @@ type room struct {
 var (
 	roomsMu sync.Mutex
 	rooms   = map[host.Place]*room{}
-	bubbles sync.Map   // name -> room; not guarded by roomsMu: a holder of roomsMu may wait for a reader
-	turn    sync.Mutex // held during a command: the rooms share math/rand's source, so only one runs at a time
+	bubbles sync.Map   // bubble name -> room; not guarded by roomsMu, because a holder of roomsMu may wait for a reader
+	turn    sync.Mutex // held during a command, because all rooms share math/rand's source
 )
 
 // roomOf returns the room of a cluster, after adding the controller's name to it. The first call opens the room.
@@ -156,10 +156,9 @@ func (r *room) forget() {
 	}
 }
 
-// farewell is the virtual time after the end of a program in which its goroutines must end.
+// farewell is the virtual time that a program's goroutines have to end after the program has ended.
 const farewell = 10 * time.Second
 
-// kick signals that a program has sent a request or returned.
 func (r *room) kick() {
 	select {
 	case r.stirred <- struct{}{}:

@@ -24,9 +24,9 @@ func Timed(ctl host.Controller) host.Controller {
 // functions it waits for a channel from outside the bubble, so that virtual time passes only during a function.
 type clock struct {
 	world *sim.Clock
-	at    time.Duration // the world's time when it was last read
+	at    time.Duration // the world's time at the last call of in
 	do    chan func()
-	done  chan struct{} // receives a value after each function; closed when the bubble is gone
+	done  chan struct{} // receives a value after each function; closed when the bubble has ended
 	gone  bool
 	ended bool // the last function has returned, without a panic or runtime.Goexit
 	panic any  // the panic of the last function; nil if it returned or called runtime.Goexit
@@ -62,7 +62,7 @@ func insideOf(of host.Place) func(func()) {
 
 func (c *clock) live() {
 	defer close(c.done)
-	defer func() { c.stuck = recover() }() // synctest.Test panics if a goroutine still waits
+	defer func() { c.stuck = recover() }() // synctest.Test panics if a goroutine still waits at the end
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		for f := range c.do {
 			c.catchUp()
@@ -95,7 +95,7 @@ func (c *clock) run(f func()) {
 // in runs a function in the bubble. A panic or Goexit of the function continues in the caller.
 func (c *clock) in(f func()) {
 	if c.gone {
-		return // the end of the bubble was reported
+		return // an earlier call has reported the end of the bubble
 	}
 	c.do <- f
 	_, there := <-c.done

@@ -17,11 +17,11 @@ var FaultNames = func() (names []string) {
 	return names
 }()
 
-// budget is an actor that injects faults. It holds how many more faults of each name a run may have.
+// budget is an actor that injects a limited number of faults into a run.
 type budget struct {
 	cluster *Cluster
 	left    []int               // number of faults that may still happen, in the order of [FaultNames]
-	details map[string][]string // process name -> Details of its actions ("crash web"), in the order of FaultNames
+	details map[string][]string // process name -> Details of its fault actions ("crash web"), in order of FaultNames
 }
 
 // NewBudget returns an actor that injects faults where they make a difference. counts has the maximal number of faults

@@ -6,9 +6,9 @@ import "github.com/threelaws/threelaws/sim"
 type change struct {
 	version       uint64   // the server's resourceVersion; 0 for none
 	before, after *version // before is nil for a create; after is nil for a removal
-	cause         int      // index of the record of the commit; -1 for none
-	tombstone     bool     // a removal: after a gap in the watch, the new list lacks the object
-	resync        bool     // a repeated delivery: nothing changed
+	cause         int      // index of the commit's record; -1 for none
+	tombstone     bool     // the removal was seen only in a relist: the list lacks the object
+	resync        bool     // the object is delivered again, unchanged
 }
 
 func (c *change) key() string {

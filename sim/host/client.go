@@ -34,8 +34,8 @@ func (c *client) Do(ctx context.Context, req *fakeapi.Request) (fakeapi.Response
 	return resp, nil
 }
 
-// Client returns a client for a user or a third party, which is not a process. Each call is executed at once, within
-// the current step.
+// Client returns a client for a user or a third party, not for a process. Each call is executed at once, within the
+// current step.
 func (c *Cluster) Client(who string) Client {
 	return &client{server: c.server, send: func(_ context.Context, req *fakeapi.Request) (fakeapi.Response, error) {
 		return c.Request(who, req), nil
@@ -54,7 +54,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	if w == nil && k == nil {
 		panic(p.outsideSync(req))
 	}
-	if req.Kind == nil { // the server's refusal names the reason
+	if req.Kind == nil { // the server refuses a request without a Kind
 		resp, _ := p.cluster.server.Do(p.cluster.world.Clock.Now(), req)
 		return resp, nil
 	}
@@ -67,7 +67,7 @@ func (p *Process) send(ctx context.Context, req *fakeapi.Request) (fakeapi.Respo
 	return w.call(req), nil
 }
 
-// outsideSync returns the text of the panic for a request from code that cannot wait for an answer.
+// outsideSync returns the panic text for a request that is sent outside a Sync, for example from a handler.
 func (p *Process) outsideSync(req *fakeapi.Request) string {
 	called := fmt.Sprintf("host: %s made an API call outside a sync (%s): ", p.Name, req.Verb)
 	if p.concurrent() {
@@ -94,7 +94,7 @@ func notServed(gvk schema.GroupVersionKind) error {
 
 // object returns the kind and the metadata of obj, and the object to send. It converts an unstructured object of a
 // built-in kind to its Go type, because the server stores a built-in kind only as its Go type. If the conversion fails,
-// the error has code 400, the code of a body that the server cannot decode.
+// the error has code 400, as for a request body that the server cannot decode.
 func (c *client) object(obj runtime.Object) (*fakeapi.Kind, metav1.Object, runtime.Object, error) {
 	k := c.server.KindOf(obj)
 	if k == nil {

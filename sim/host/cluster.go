@@ -28,7 +28,7 @@ type Cluster struct {
 	noted     []change // the change of each revision, in order
 	compacted uint64   // the server has forgotten all revisions up to this one
 	scratch   []byte
-	free      *btree.FreeListG[*version] // nodes for the trees of caches
+	free      *btree.FreeListG[*version] // free nodes for the B-trees of caches
 	closing   []func()
 }
 
@@ -55,7 +55,7 @@ func (c *Cluster) state(k *fakeapi.Kind) *kindState {
 		c.states[k] = s
 		return s
 	}
-	// a changed CRD creates a new Kind, but the objects stay the same
+	// after a change of its CRD, a kind has a new [fakeapi.Kind], but the same objects
 	if old := c.custom(k); old != nil {
 		c.states[k] = old
 		return old
@@ -95,7 +95,7 @@ func (c *Cluster) Stop() {
 	c.closing = nil
 }
 
-// AtStop registers a function that is called once when the cluster stops. Packages that host programs clean up there.
+// AtStop registers a function that is called once when the cluster stops, for example to end a hosted program.
 func (c *Cluster) AtStop(f func()) { c.closing = append(c.closing, f) }
 
 // World returns the cluster's world.
@@ -117,7 +117,7 @@ func (c *Cluster) Process(name string) *Process {
 	return nil
 }
 
-// As executes a request of a user or a third party at once, as a step of its own.
+// As executes a request of a user or a third party at once, as a separate step.
 func (c *Cluster) As(who string, req *fakeapi.Request) (resp fakeapi.Response) {
 	c.world.Do(who+" "+string(req.Verb), func() { resp = c.Request(who, req) })
 	return resp
@@ -131,8 +131,8 @@ func (c *Cluster) Request(who string, req *fakeapi.Request) fakeapi.Response {
 	return c.request(req, &sim.Record{Process: who, Cause: -1}, nil)
 }
 
-// AsFailing makes a request of a user or a third party fail with the response told. The server executes the request
-// only if commits is set. If it refuses the executed request, AsFailing returns the refusal instead of told.
+// AsFailing answers a request of a user or a third party with the error in told. If commits is set, the server executes
+// the request first. If the server refuses it, AsFailing returns the refusal instead of told.
 func (c *Cluster) AsFailing(who string, req *fakeapi.Request, told fakeapi.Response, commits bool) (
 	resp fakeapi.Response) {
 	if req.UserAgent == "" {
@@ -195,7 +195,7 @@ func (c *Cluster) kind(gvk schema.GroupVersionKind) *fakeapi.Kind {
 	panic(Misuse(text))
 }
 
-// met returns the Kind that processes use for k: an older one if the CRD has changed. For an unknown kind, it is k.
+// met returns the Kind that processes use for k: the first one if the CRD has changed. For an unknown kind, it is k.
 func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	if s := c.states[k]; s != nil {
 		return s.kind
@@ -203,7 +203,7 @@ func (c *Cluster) met(k *fakeapi.Kind) *fakeapi.Kind {
 	return k
 }
 
-// custom returns the kindState that k had before its CRD was changed; nil if there is none.
+// custom returns the kindState of an earlier Kind that has the same CRD as k, or nil.
 func (c *Cluster) custom(k *fakeapi.Kind) *kindState {
 	definition, _ := k.Definition()
 	if definition == nil {

@@ -96,7 +96,7 @@ func (w *worker) gather() {
 	for _, call := range fresh {
 		call.of, call.state, call.asked = k, asking, c.world.History.Len()
 		for _, other := range k.calls {
-			if other.state == answered { // the goroutine may have read caches before other was executed
+			if other.state == answered { // the goroutine may have read caches before the call other was executed
 				call.asked = min(call.asked, other.done)
 			}
 		}
@@ -144,7 +144,7 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the Detail of the action that ends a reconcile which has returned because time passed, without an answer.
+// returns is the Detail of the action that ends a reconcile which has returned after a sleep, not after an answer.
 const returns = "return"
 
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {
@@ -200,7 +200,7 @@ func (k *concurrentSync) askFor(ctx context.Context, req *fakeapi.Request) (fake
 	return call.Response, nil
 }
 
-// shown notes that the process has received v while requests wait to be executed: it adds v to the field late of each.
+// shown adds v, which the process has just received, to the field late of each request that waits to be executed.
 func (k *concurrentSync) shown(v *version) {
 	for _, c := range k.calls {
 		if c.state == asking {

@@ -26,8 +26,7 @@ type Controller struct {
 	For  schema.GroupVersionKind   // the reconciled kind; zero for none, as for the garbage collector
 	Owns []schema.GroupVersionKind // the kinds of objects that the controller creates, claims and deletes
 
-	// New returns the controller's reconciler, with empty memory. It is called at every start and after each crash,
-	// because only the API survives a crash.
+	// New returns the controller's reconciler, with empty memory. The host calls it at every start, also after a crash.
 	New func(env *Env) Reconciler
 	// Routes map events to keys. They are called before the handlers that the controller itself adds to informers.
 	Routes []Route
@@ -36,11 +35,11 @@ type Controller struct {
 	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
 
 	// Goroutines must be set if a Sync starts goroutines: see Concurrent of package bubble. The host calls it for New,
-	// for handlers and for each Sync. It returns a [Program] that calls run once, and ends when run returns. ask sends
-	// a request and waits for the answer.
+	// for handlers and for each Sync. The returned [Program] calls run once, and ends when run returns. With ask, run
+	// sends a request and waits for the answer.
 	Goroutines func(at Place, run func(ctx context.Context, ask Ask) error) Program
-	// Inside, if set, makes time.Now return the world's time in New, handlers and syncs. It returns a function that
-	// runs these, one after another. See Timed of package bubble.
+	// Inside, if set, makes time.Now return the world's time in New, handlers and syncs. The host runs each of them
+	// through the function that Inside returns. See Timed of package bubble.
 	Inside func(at Place) func(do func())
 
 	Contract law.Contract // what the laws may expect of the controller
@@ -65,7 +64,7 @@ func (ctl *Controller) Hosted() bool { return ctl.program }
 type Careless struct {
 	StartUnsynced bool // workers start before the caches have synced (WRITE-6)
 	SharedKeys    bool // two workers may reconcile the same key at the same time (WRITE-1)
-	HastyDelays   bool // as SharedKeys, but only for a key whose delay ends during a reconcile of that key
+	HastyDelays   bool // two workers may get a key if its delay ends while one of them reconciles it (WRITE-1)
 	DropErrors    bool // a failed reconcile is not retried (WRITE-8)
 }
 
@@ -77,10 +76,10 @@ type Env struct {
 	// Informer returns the process's shared informer of a kind, the same one at every call. Generated listers
 	// work on its indexer.
 	Informer func(gvk schema.GroupVersionKind) cache.SharedIndexInformer
-	// Behind returns how many more deliveries the process's cache of a kind needs until it is as new as a resource
-	// version. It is 0 for a kind that the process does not watch, and for a version that is not a number. With Behind
-	// instead of LastStoreSyncResourceVersion, a controller's state contains no revisions, so exhaustive search can
-	// merge more states.
+	// Behind returns how many more deliveries a cache needs until it has reached a resource version. It is 0 for a kind
+	// that the process does not watch, and for a version that is not a number. With Behind instead of
+	// LastStoreSyncResourceVersion, a controller's state contains no revisions, so exhaustive search can merge more
+	// states.
 	Behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	// Kinds returns the server's current kinds, for controllers that work on any kind. CRDs may be added and removed
 	// while a controller runs.
@@ -123,18 +122,18 @@ type Route struct {
 }
 
 // Event is one change as a handler receives it. Old is nil for an addition, and New is nil for a deletion. Tombstone is
-// set if a new list showed the deletion: Old may be out of date.
+// set if only a relist showed the deletion. Then Old may be out of date.
 type Event struct {
 	Old, New  runtime.Object
 	Tombstone bool
 }
 
-// Effect collects what the routes say about one event.
+// Effect is the result of the routes for one event.
 type Effect struct {
-	Keys    []string // to enqueue, in this order
+	Keys    []string // keys to enqueue, in this order
 	Delayed []Delayed
-	Created []string // keys for which this event fulfils one expected creation
-	Deleted []string // keys for which this event fulfils the expected deletion of this object
+	Created []string // keys with an expected creation that this event fulfils
+	Deleted []string // keys with an expected deletion that this event fulfils
 	Forget  []string // keys whose expectations are dropped, because the owner is gone or recreated
 }
 
@@ -165,7 +164,7 @@ type Reconciler interface {
 	Sync(ctx context.Context, key string) error
 }
 
-// SyncFunc is a Reconciler that is one function. The function may be a closure with memory: see [Stateless].
+// SyncFunc is a function that is a Reconciler. It may keep data between reconciles. If it keeps none, use [Stateless].
 type SyncFunc func(ctx context.Context, key string) error
 
 // Sync calls f.
@@ -177,17 +176,17 @@ type Stateless func(ctx context.Context, key string) error
 // Sync calls f.
 func (f Stateless) Sync(ctx context.Context, key string) error { return f(ctx, key) }
 
-// Waiter is a Reconciler that may wait for events, as expectations do. If Waiting lists a key when the world has
-// settled, the key waits forever (WATCH-7).
+// Waiter is a Reconciler that delays work on a key until expected events arrive. Waiting lists these keys. If a key is
+// still in the list when the world has settled, the key waits forever (WATCH-7).
 type Waiter interface {
 	Waiting() []string
 }
 
-// ExpectationObserver is a Reconciler with expectations. The host calls Observed for each expectation that an event
-// fulfils according to the routes (WATCH-2).
+// ExpectationObserver is a Reconciler with expectations. The host calls Observed for each key that routes add to
+// Created or Deleted of an [Effect] (WATCH-2).
 type ExpectationObserver interface {
-	// Observed lowers the expectations of key: an event showed the creation of object ("namespace/name") or, if
-	// deletion is set, its deletion.
+	// Observed lowers the expectations of key, because object ("namespace/name") was created or, if deletion is set,
+	// deleted.
 	Observed(key string, deletion bool, object string)
 }
 

@@ -65,7 +65,7 @@ func (p *Process) Restart(from uint64) {
 	p.cluster.fact(p, "restart", detail)
 }
 
-// Switch replaces the process's program by another era of the program, like an upgrade or a downgrade.
+// Switch restarts the process with another era of its controller, as in an upgrade or a downgrade.
 func (p *Process) Switch(ctl Controller) {
 	p.Crash(false)
 	p.controller = ctl
@@ -137,8 +137,8 @@ func (p *Process) standBy(why string) {
 	p.cluster.fact(p, "stop", why)
 }
 
-// SwitchMembers replaces the programs of a manager's members, in their order. The manager restarts and takes part in
-// the election again.
+// SwitchMembers gives each member of a manager another controller, in the order of [Process.Members]. The manager
+// restarts and takes part in the election again.
 func (p *Process) SwitchMembers(programs []Controller) {
 	p.Crash(false)
 	for i, m := range p.members {

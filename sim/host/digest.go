@@ -18,7 +18,7 @@ type metaRule uint8
 
 const (
 	always    metaRule = iota
-	never              // for resourceVersion, which depends on changes to other objects
+	never              // no digest includes the field: resourceVersion, which depends on changes to other objects
 	exactOnly          // abstract digests leave the field out
 	presence           // abstract digests include only whether the field is set
 	named              // for the name: abstract digests include it unless the server generated it
@@ -26,8 +26,8 @@ const (
 	annotated          // abstract digests include all annotations except createdByAnnotation
 )
 
-// metaRules lists the metadata fields with another rule than always. In an unstructured object, a field is found by its
-// JSON name. In a type of k8s.io/api, it is found by its number in the protobuf message ObjectMeta.
+// metaRules lists the metadata fields whose rule is not always. In an unstructured object, a field is found by its JSON
+// name. In a type of k8s.io/api, it is found by its number in the protobuf message ObjectMeta.
 var metaRules = [...]struct {
 	name  string
 	field int
@@ -119,7 +119,7 @@ func digestMetaValue(name string, value any, generated bool, exact, abstract *si
 	}
 }
 
-// digestFields adds all fields to h in the order of their names, without the field that the parameter except names.
+// digestFields adds the fields to h in the order of their names. It skips the field with the name in except.
 func digestFields(fields map[string]any, except string, h *sim.Hash) {
 	for _, k := range slices.Sorted(maps.Keys(fields)) {
 		if k != except {

@@ -4,7 +4,7 @@
 //
 // Five names are enough to write a controller:
 //
-//   - [Controller] is a value: the reconciled kind (For), the kinds of the dependents (Owns), the routes, and a factory
+//   - [Controller] declares the reconciled kind (For), the kinds of the dependents (Owns), the routes, and a factory
 //     (New). New is called at every start and after each crash. The Contract says what the laws may expect (see
 //     [law.Contract]).
 //   - [Route] says which keys an event on a kind enqueues.
@@ -37,8 +37,8 @@
 // so that a law can find a key that waits forever. The host notifies an [ExpectationObserver] of fulfilled
 // expectations, and a [Forgetter] of keys to forget.
 //
-// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can execute a request
-// at once, without a step of its own.
+// Packages bubble and agent host whole programs ([Program]). A program with the method SetExecute can have a request
+// executed at once, without a separate step.
 //
 // # Where to go next
 //

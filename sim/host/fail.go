@@ -25,7 +25,7 @@ func (f *FailedRequest) matches(process string, req *fakeapi.Request) bool {
 		(f.Kind == "" || f.Kind == req.Kind.GVK.Kind)
 }
 
-// response returns the error with the code f.Code, as the answer in place of the server's.
+// response returns the error that replaces the server's answer.
 func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	gr := req.Kind.GVR().GroupResource()
 	var err *apierrors.StatusError
@@ -44,7 +44,7 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
 }
 
-// asker is a worker or a [Call] of a process, with a request that waits to be executed.
+// asker is a worker or a [Call] whose request waits to be executed.
 type asker interface {
 	request() *fakeapi.Request
 	execute(f *FailedRequest)

@@ -49,9 +49,9 @@ var stale = &fault{
 	digest: func(c *Cluster, h *sim.Hash) { c.digestLast(mostStale, h) },
 }
 
-// isAtWork reports whether a process has a request that waits to be executed or answered. A program must also have sent
-// a request other than a list or a watch. Before that request, a crash would interrupt nothing, and a manager of
-// controller-runtime would never stop.
+// isAtWork reports whether a process has a request that waits to be executed or answered. A program that has only
+// listed and watched does not count: a crash would interrupt nothing, and a manager of controller-runtime would never
+// stop.
 func (p *Process) isAtWork() bool {
 	_, _, ok := p.Asking()
 	return ok && (p.engine == nil || !p.engine.filling())
@@ -107,7 +107,7 @@ func answer(name string, f FailedRequest) *fault {
 
 // answers reports whether f fits a request: for example, a server answers 409 only to a write.
 func (f *FailedRequest) answers(req *fakeapi.Request) bool {
-	write := f.Code == 409 || f.Commits // only a write gets the answer 409, or an error although it was executed
+	write := f.Code == 409 || f.Commits // the answer 409, and an error after the execution, fit only a write
 	switch req.Verb {
 	case fakeapi.Get, fakeapi.List:
 		return !write

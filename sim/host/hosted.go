@@ -26,16 +26,16 @@ type hosted struct {
 	held    map[*fakeapi.Kind]bool // kinds whose watches are paused
 	known   map[*fakeapi.Kind]*observations
 	order   []*observations
-	aging   map[*fakeapi.Kind]bool // kinds that it has listed at the revision from: see aged
-	expired map[*fakeapi.Kind]bool // kinds whose watch has expired, so that the program lists the kind again
+	aging   map[*fakeapi.Kind]bool // kinds that the program has listed at the old revision in from: see aged
+	expired map[*fakeapi.Kind]bool // kinds whose watch has expired, and that the program will list again
 	begun   bool                   // since its start, the program has sent a request other than a list or a watch
 	last    int                    // index of the last record that the program can know; -1 for none
-	spoken  map[uint64]int         // goroutine that got the last answer -> length of the history when its work began
+	spoken  map[uint64]int         // goroutine that got the last answer -> the field since of the answered call
 	from    uint64                 // the revision of the first lists after the start; 0 for the latest
 }
 
 // Hosting returns a controller that hosts a whole program. The parameter make returns the program of a process. Hosting
-// ignores New, Routes and Workers of the parameter as. The other fields describe the program to the laws.
+// ignores as.New, as.Routes and as.Workers. The other fields of as describe the program to the laws.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
 	as.program, as.Routes, as.Workers = true, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
@@ -63,7 +63,7 @@ func (g *hosted) start(p *Process) {
 
 // kill ends the program. It returns a description of the requests that were pending, or "".
 func (g *hosted) kill() (detail string) {
-	if g.program == nil { // the program could not be made
+	if g.program == nil { // make has panicked
 		return ""
 	}
 	detail = about(g.calls)
@@ -235,7 +235,7 @@ func (g *hosted) answer(i int) {
 	g.program.Answer(c)
 }
 
-// lastOf returns the index of the newest record, the last that an answer can show; -1 without a record since asked.
+// lastOf returns the index of the newest record, or -1 if the history has not grown since it had the length asked.
 func (c *Cluster) lastOf(asked int) int {
 	if n := c.world.History.Len(); n > asked {
 		return n - 1

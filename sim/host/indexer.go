@@ -15,19 +15,19 @@ import (
 // indexer is a cache.Indexer that lists in the order of keys, so that a controller's reads depend only on its events.
 // client-go's own lists are in map order. The indexer reports every read to the process.
 type indexer struct {
-	items   *btree.BTreeG[*version] // cached versions by key; before the first put, a shared empty tree (nothing)
-	indexes []*index                // without the namespace index, because keys begin with the namespace
+	items   *btree.BTreeG[*version] // cached versions by key; the variable nothing until the first put
+	indexes []*index                // without the namespace index: the order of keys replaces it
 	rv      uint64                  // the resource version that the cache has reached
 	asked   bool                    // a controller has read rv
 	show    func(*version) *version // converts a version to the form that readers get; nil if none is needed
-	reader  reader                  // nil outside a process
-	probe   version                 // for look-ups, so that they need no allocation
+	reader  reader                  // is notified of each read; nil outside a process
+	probe   version                 // the search key of look-ups, reused to avoid allocations
 	found   []*version              // the result of the current list; its memory is reused
 	prefix  string                  // the key prefix of the last namespace that was listed
 	free    *btree.FreeListG[*version]
 	reads   *sync.Mutex // guards reads if reconciles may start goroutines; otherwise nil
 
-	exact, abstract uint64 // sums over the digests of the items
+	exact, abstract uint64 // sums of the digests of the items
 }
 
 // reader is notified of reads. At the beginning of a read, the cache calls noteRead(nil). Then it calls noteRead for

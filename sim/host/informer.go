@@ -142,8 +142,8 @@ func (i *informer) caughtUp() {
 	}
 }
 
-// missedForGood reports whether a relist now hides a change forever. Examples are an object that was created and
-// deleted since the last delivery, and a change of owners before a deletion.
+// missedForGood reports whether a relist hides a change that the process can never see. For example, an object was
+// created and deleted since the last delivery, or its owners changed before its deletion.
 func (i *informer) missedForGood(listed map[string]bool) bool {
 	for _, c := range i.stream.waiting() {
 		if c.after != nil || listed[c.key()] {
@@ -218,8 +218,8 @@ func (i *informer) apply(c *change, initial bool) {
 	i.process.notify(i, c, old, initial)
 }
 
-// sawIn returns the version that the cache had for a key when a worker last read the cache in its current reconcile. v
-// is nil if there was none. ok is false if this reconcile has not read the cache.
+// sawIn returns the version of a key that the cache had when w last read the cache in its current reconcile. If the
+// cache lacked the key, v is nil. If this reconcile has not read the cache, ok is false.
 func (i *informer) sawIn(w *worker, key string) (v *version, ok bool) {
 	if w.id >= len(i.readBy) || i.readBy[w.id].sync != w.sync {
 		return nil, false

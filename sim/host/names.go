@@ -38,7 +38,7 @@ func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps
 // apiserver is the process name for the server's own changes.
 const apiserver = "apiserver"
 
-// Misuse is the panic value of the host for a controller that cannot run under any schedule.
+// Misuse is the value with which the host panics if a controller cannot run under any schedule.
 type Misuse string
 
 // Error returns the mistake in one line.
@@ -49,6 +49,6 @@ type strayError struct{ what string }
 
 func (e *strayError) Error() string { return e.what }
 
-// Stray returns the error for a reconcile of a [Program] that has not returned although no more events are possible.
+// Stray returns the error for a reconcile of a [Program] that can never return, because no more events are possible.
 // The parameter what is the text of the error.
 func Stray(what string) error { return &strayError{what} }

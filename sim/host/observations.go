@@ -19,14 +19,14 @@ import (
 type observations struct {
 	state    *kindState
 	shown    map[string]*version      // key -> newest version; without deleted objects
-	abstract uint64                   // sum over the versions in shown
-	past     map[string][]observation // by key, oldest first
+	abstract uint64                   // sum of the abstract digests of the versions in shown
+	past     map[string][]observation // key -> the last versions that the program has received, oldest first
 }
 
 // observation is one version of an object that the program has seen.
 type observation struct {
 	at     int    // the length of the history when the program received it
-	thread uint64 // the goroutine that got it as an answer; 0 if a watch or a cache's list showed it
+	thread uint64 // the goroutine whose request returned the version; 0 for a watch or a cache's list
 	obj    any    // nil: the object was deleted
 }
 
@@ -138,7 +138,8 @@ func (g *hosted) open(c *Call) (*Stream, fakeapi.Response) {
 	return s, fakeapi.Response{Code: http.StatusOK}
 }
 
-// listed records that the program has received a list at a revision. Known objects that the list lacks were deleted.
+// listed records that the program has received a list at a revision. Known objects that the list lacks count as
+// deleted.
 func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	c := g.process.cluster
 	there := c.selected(req, from)
@@ -236,8 +237,8 @@ func expired() runtime.Object {
 		Message: "too old resource version", Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 }
 
-// aged returns the request to execute in place of req, and the revision at which the server answers it. If the process
-// was restarted with a lagging server, the first list that fills a cache of each kind is read at the revision g.from.
+// aged returns the request to execute in place of req, and the revision at which the server answers it. After a restart
+// with a lagging server, the first list of each kind that fills a cache reads the old revision g.from.
 func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	if g.from == 0 || !fills(req) || g.aging[req.Kind] {
 		return req, g.process.cluster.server.Version()
@@ -249,7 +250,7 @@ func (g *hosted) aged(req *fakeapi.Request) (*fakeapi.Request, uint64) {
 	return &old, g.from
 }
 
-// fills reports whether a request is a list that fills a cache, so that it accepts any revision ("0").
+// fills reports whether a request is a list that fills a cache. Its resource version "0" accepts any revision.
 func fills(req *fakeapi.Request) bool {
 	return req.Verb == fakeapi.List && req.List.ResourceVersion == "0"
 }

@@ -17,8 +17,8 @@ const restart = "restart"
 func (a actor) Offer(into []sim.Action) []sim.Action { return append(into, a.Offers()...) }
 
 // Offers lists the actions of the process: deliver a response or an event, execute a request, take a key from the
-// queue, or restart. The list is valid until the process changes. Each call computes the list again for a whole
-// program, and while a reconcile that may start goroutines runs.
+// queue, or restart. The list is valid until the process changes. The list of a whole program is computed at each call.
+// So is the list of a process with a running reconcile that may start goroutines.
 func (a actor) Offers() []sim.Action {
 	p := a.p
 	switch {
@@ -147,8 +147,8 @@ func (p *Process) noteSynced() {
 	p.cluster.fact(p, "synced", "")
 }
 
-// Footprint says which state an action uses: always the private state of the process and, for the execution of a
-// request, the requested objects.
+// Footprint returns the state that an action uses: always the private state of the process. An action that executes a
+// request also uses the requested objects.
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,
@@ -168,12 +168,12 @@ func (a actor) Footprint(x sim.Action) sim.Footprint {
 		if req.Name != "" {
 			f.Object = req.Namespace + "/" + req.Name
 		}
-		// the server refuses creations in a terminating namespace, so they depend on the deletion of the namespace
+		// the deletion of a namespace affects creations in it: the server refuses them
 		if req.Kind.GVK.Kind == "Namespace" && f.Write {
 			f.Global = true
 		}
 	case x.Class == sim.Deliver:
-		// an initial list reads the server; other deliveries commute with writes, which only add waiting events
+		// only an initial list reads the server; other deliveries commute with writes, which only add waiting events
 		if i := p.order[x.Slot]; !i.synced {
 			f.Kind = i.kind.GVK.Kind
 		}
@@ -221,7 +221,7 @@ func (a actor) Digest(h *sim.Hash) {
 	p.digestMemory(h)
 }
 
-// Undigested names a process that runs a whole program, because its memory cannot be digested.
+// Undigested returns "the program NAME" for a whole program, because its memory cannot be digested.
 func (a actor) Undigested() string {
 	if a.p.IsProgram() {
 		return "the program " + a.p.Name

@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Process is one running instance of a controller, with its own caches, queue and workers. Each process may be stale
-// and may fail independently.
+// Process is one running instance of a controller, with its own caches, queue and workers. Each process may lag behind
+// and may fail independently of the others.
 type Process struct {
 	Name        string
 	Era         string
@@ -40,7 +40,7 @@ type Process struct {
 
 	slow time.Duration // how long each write takes, in virtual time
 
-	exits    int // consecutive exits of its program without a successful write
+	exits    int // consecutive exits of the process's program without a successful write
 	exitedAt int // the length of the history at the last exit
 
 	causes  map[string]int // queued key -> index of the record that queued it
@@ -54,7 +54,7 @@ type Process struct {
 	last  *concurrentSync // the last concurrent reconcile that began
 	apart string          // "New" or "a handler" while it runs; set only if reconciles may start goroutines
 
-	names  []string // memory for Enqueued and Observed of records
+	names  []string // the array that the fields Enqueued and Observed of records share
 	effect Effect
 }
 
@@ -77,7 +77,7 @@ type engine interface {
 	gaps() []*fakeapi.Kind
 	// relist ends the watches of a kind. It reports whether there were any.
 	relist(k *fakeapi.Kind) bool
-	// hold pauses or resumes the watches of a kind. It returns false if the kind is to be paused and is not watched.
+	// hold pauses or resumes the watches of a kind. If the kind to pause is not watched, hold returns false.
 	hold(k *fakeapi.Kind, held bool) bool
 	// holding reports whether a watch is paused. withheld reports whether events wait for a paused watch.
 	holding() bool
@@ -173,7 +173,7 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 }
 
 // known records that the process has read the list of kinds, and returns the list unchanged. No event reports a change
-// of this list. So the digest of the process must contain it, in worlds that compare states.
+// of this list. So in worlds that compare states, the digest of the process must contain the list.
 func (p *Process) known(all []*fakeapi.Kind) []*fakeapi.Kind {
 	if !p.cluster.world.Compared() {
 		return all

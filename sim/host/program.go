@@ -100,16 +100,16 @@ type Call struct {
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // digest of the content, to sort calls with the same key; 0 if a program has only one such call
+	digest    uint64 // digest of the content, to sort calls with equal keys; 0 if a program has only one with this key
 	asked     int    // the length of the history when the call was made
 	since     int    // the length of the history when the goroutine began its current work
-	at        uint64 // the revision that the answer to a list shows
-	cause     int    // index of the last record that the program can know at the call; -1 for none
+	at        uint64 // the revision of the list in the answer
+	cause     int    // index of the last record that the program knew when it made the call; -1 for none
 
-	// only for a call of a reconcile:
+	// set only for a call of a reconcile:
 	done            int      // the length of the history when the call was executed
 	late            uint64   // digest of the deliveries since the call was made
-	local, abstract sim.Hash // digests of the response: see exact and abstract of [version]
+	local, abstract sim.Hash // digests of the response: see [version].exact and [version].abstract
 }
 
 // Place is the part of a [Cluster] that the host of a program needs.
@@ -123,7 +123,7 @@ type Place interface {
 // be answered any more.
 type Ask func(ctx context.Context, req *fakeapi.Request) (*Call, error)
 
-// NewCall returns the call of a goroutine. withdrawn reports whether the caller has canceled the call.
+// NewCall returns a call that the goroutine thread makes. withdrawn reports whether the caller has canceled the call.
 func NewCall(req *fakeapi.Request, watches bool, thread uint64, withdrawn func() bool) *Call {
 	return &Call{Request: req, Watches: watches, Thread: thread, withdrawn: withdrawn}
 }
@@ -148,7 +148,7 @@ func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
 // execute executes the call. If f is not nil, the call fails as f says: see [Cluster.serve].
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }
 
-// about says when a process crashed: "after" its last executed call or, if it has none, "before" its first call.
+// about says when a process crashed: "after" the last executed call or, if none was executed, "before" the first call.
 func about(calls []*Call) (detail string) {
 	for _, c := range calls {
 		if c.state == answered {
@@ -189,7 +189,7 @@ type Stream struct {
 	Kind *fakeapi.Kind
 
 	source *fakeapi.Watch
-	scope  string // what it selects, as scopeOf returns it; "" for all objects
+	scope  string // what the watch selects, in the form of scopeOf; "" for all objects
 	queue  []pending
 	closed func() bool
 	ended  bool // the server sends no more events

@@ -14,7 +14,7 @@ import (
 // reconcile is queued again afterwards (WRITE-1).
 type queue struct {
 	clock      *sim.Clock
-	owner      string // process name, for timers
+	owner      string // the name of the process, which owns the timers
 	ready      []string
 	line       fifo // digest of ready
 	dirty      map[string]bool
@@ -28,10 +28,10 @@ type queue struct {
 	delayed    func(key string)             // called for each key that is added with a delay
 	added      func(key string, fresh bool) // called at each Add; fresh is false if the key was in the queue
 	careless   bool                         // [Careless].SharedKeys: two workers may get the same key
-	hasty      bool                         // [Careless].HastyDelays: the same for a key whose delay ends
+	hasty      bool                         // [Careless].HastyDelays: two workers may get a key when its delay ends
 }
 
-// Backoff says how long a key waits after a failure: First after the first one, then twice as long each time, up to
+// Backoff says how long a key waits after its first failure (First). Each further failure doubles the delay, up to
 // Longest.
 type Backoff struct{ First, Longest time.Duration }
 
@@ -178,7 +178,7 @@ func (q *queue) digestKey(key string, set uint64) uint64 {
 }
 
 // fifo is the digest of a queue: a polynomial in fifoBase modulo 2^64, with the oldest item first. push and pop keep
-// the sum up to date. So it need not be computed when fight detection reads it, which happens after every write.
+// the sum up to date, because fight detection reads it after every write.
 type fifo struct {
 	sum   uint64
 	power uint64 // fifoBase to the power of the number of items; 0 in the zero value

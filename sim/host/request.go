@@ -21,7 +21,7 @@ type caller interface {
 // Fail makes requests fail from now on, as f says.
 func (c *Cluster) Fail(f FailedRequest) { c.failures = append(c.failures, &f) }
 
-// fault returns the first failure that applies to a pending request, or nil. It counts the request in all that match.
+// fault returns the first failure that applies to a pending request, or nil. Each matching failure counts the request.
 func (c *Cluster) fault(process string, req *fakeapi.Request) *FailedRequest {
 	var hit *FailedRequest
 	for _, f := range c.failures {
@@ -107,8 +107,8 @@ func (c *Cluster) committed(req *fakeapi.Request, e *fakeapi.Event, t *sim.Recor
 	}
 }
 
-// follows changes r to a record of a change that the server makes itself after a request about another kind. For
-// example, the server updates the status of a quota, or deletes objects together with their CRD.
+// follows turns r into the record of a change that the server itself makes, because the request was about another kind.
+// For example, the server updates the status of a quota, or deletes objects together with their CRD.
 func follows(r *sim.Record) {
 	*r = sim.Record{Op: sim.Commit, Process: apiserver, Verb: string(fakeapi.Update),
 		Cause: r.Cause, Object: r.Object, Version: r.Version, Before: r.Before, After: r.After}

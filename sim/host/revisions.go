@@ -72,7 +72,7 @@ func (c *Cluster) find(revision uint64) int {
 }
 
 // since returns the changes to a kind after a revision. An object that existed when the cluster learned of the kind
-// (s.met) counts as created at that revision.
+// counts as created at the revision s.met.
 func (c *Cluster) since(s *kindState, revision uint64) []change {
 	var out []change
 	revision = max(revision, c.server.Oldest(s.kind))
@@ -124,8 +124,8 @@ func (c *Cluster) listAt(s *kindState, revision uint64) (items []*version, later
 	return items, later, at
 }
 
-// digestBefore adds what a process receives that restarts with a lagging server: the lists at a revision, and the
-// changes after it.
+// digestBefore adds the lists at a revision, and the changes after it. A process that restarts with a lagging server
+// receives both.
 func (c *Cluster) digestBefore(revision uint64, h *sim.Hash) {
 	for _, s := range c.order {
 		c.digestKindBefore(s, revision, h)
@@ -202,7 +202,7 @@ func (i *informer) behind(revision uint64) int {
 	return len(i.backlog) + upTo(i.stream.waiting(), revision)
 }
 
-// upTo counts the changes up to and including the first one at this revision or later. Without one, it counts all.
+// upTo counts the changes up to and including the first one at this revision or later. If there is none, it counts all.
 func upTo(changes []change, revision uint64) int {
 	for n := range changes {
 		if changes[n].version >= revision {
@@ -219,9 +219,9 @@ type kindState struct {
 	salt            uint64
 	met             uint64              // the server's revision when the cluster learned of the kind
 	latest          map[string]*version // by key; the version of a removed key has no object
-	removed         []removal           // oldest first; empty if the history keeps all records
+	removed         []removal           // removals, oldest first; empty if the history keeps all records
 	exact, abstract uint64
-	buf             []byte // reused for look-ups
+	buf             []byte // reused for the keys of look-ups
 }
 
 // removal is the last version of a removed key, and the revision of the removal.
@@ -247,7 +247,7 @@ func (s *kindState) commit(key string, obj runtime.Object) (before, after *versi
 	return s.commitVersion(key, obj, newVersion)
 }
 
-// commitVersion is commit with a constructor of versions.
+// commitVersion is like commit, but creates the version with the parameter newVersion.
 func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion func(salt uint64, key string, n uint32,
 	obj runtime.Object) *version) (before, after *version) {
 	old := s.latest[key]
@@ -262,7 +262,7 @@ func (s *kindState) commitVersion(key string, obj runtime.Object, newVersion fun
 	}
 	v := newVersion(s.salt, key, n, obj)
 	if obj == nil && before != nil {
-		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the state includes the removed UID
+		v.exact = sim.Mix(v.exact ^ sim.HashString(string(old.meta.GetUID()))) // the digest includes the removed UID
 	}
 	s.latest[key] = v
 	s.exact += sim.Mix(v.exact)

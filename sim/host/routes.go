@@ -43,7 +43,7 @@ func (p *Process) notify(i *informer, ch *change, old *version, initial bool) {
 	before := c.cause
 	c.cause = rec.Index
 	if len(p.names) >= namesKept {
-		p.names = make([]string, 0, 2*namesKept) // records use the old array
+		p.names = make([]string, 0, 2*namesKept) // records still use the old array
 	}
 	start := len(p.names)
 	observed := p.route(i.gvk, e)

@@ -8,10 +8,10 @@ import (
 )
 
 // The state of a reconcile is its position in its code and its variables. The host cannot read them, but they follow
-// from the inputs. The inputs are the key, the versions read from caches, the controller's memory, the time, and the
-// responses. So a reconcile's digest contains its inputs and its pending request. A turn is the part of a reconcile
-// from its start, or from a response, to its next request or its end. During a turn, only this reconcile changes the
-// memory, and its changes follow from the inputs. So the digest includes the memory once per turn, at the beginning.
+// from the inputs: the key, the versions read from caches, the controller's memory, the time, and the responses. So a
+// reconcile's digest contains its inputs and its pending request. A turn of a reconcile begins with its start or a
+// response, and ends with its next request or its end. During a turn, only this reconcile changes the memory, and its
+// changes follow from the inputs. So the digest includes the memory once per turn, at the beginning.
 
 // resumeSync starts a reconcile, or continues it with a response.
 func (w *worker) resumeSync() {
@@ -147,7 +147,7 @@ func (i *informer) digest(h *sim.Hash) {
 	for j := range i.backlog {
 		i.backlog[j].digest(h)
 	}
-	if i.relisted > i.cache.rv { // Env.Behind counts the changes that the relist skipped
+	if i.relisted > i.cache.rv { // Env.Behind also counts the changes that the relist skipped
 		h.Word(uint64(len(i.process.cluster.since(i.state, i.cache.rv))))
 	}
 	if !i.synced {

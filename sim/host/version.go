@@ -26,14 +26,15 @@ type version struct {
 	key  string
 	n    uint32 // how many versions of this key have been stored; versions of removed objects count too
 
-	// exact is a digest of the object. n replaces the resourceVersion, which depends on changes to other objects.
+	// exact is a digest of the object. It contains n, not the resourceVersion, which depends on changes to other
+	// objects.
 	exact uint64
 	// abstract is a digest that leaves out what differs between two rounds of a fight: see metaRules.
 	abstract uint64
 
 	views   []*version // the same object in other API versions
-	encoded []byte     // the encoding when it was stored; shows whether the cached object was changed in place
-	sync    uint64     // number of the last reconcile that read it; each reconcile adds it once to [worker].reads
+	encoded []byte     // the encoding of obj when it was stored, to detect a later change in place
+	sync    uint64     // number of the last reconcile that added this version to its reads
 }
 
 // as returns v with its object in the API version of k; v itself if the API version is equal. It panics on failure.
@@ -155,8 +156,8 @@ func plain(s string) bool {
 	return true
 }
 
-// intact reports whether the object still has its stored encoding. buf must have the length of the stored encoding,
-// because computing an object's size takes almost as long as encoding the object.
+// intact reports whether the object still has its stored encoding. buf must have the length of v.encoded. So intact
+// need not compute the object's size, which takes almost as long as encoding the object.
 func (v *version) intact(buf []byte) (same bool) {
 	p, ok := v.obj.(protoObject)
 	if !ok {
@@ -225,7 +226,7 @@ func message(field []byte) []byte {
 	return field[t+l:]
 }
 
-// protoField returns the number of the first field of a message, the field including its tag, and the remainder.
+// protoField returns the number of the first field of a protobuf message, the field with its tag, and the remainder.
 func protoField(data []byte) (num int, field, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	end := n
@@ -253,7 +254,7 @@ var standing standingVersions
 type standingVersions struct {
 	mutex sync.Mutex
 	made  map[runtime.Object]*version
-	order []runtime.Object // oldest first
+	order []runtime.Object // the keys of made, oldest first
 }
 
 // A large object has an encoding of at least largeObject bytes. At most mostStandings large objects are kept.
@@ -292,13 +293,13 @@ func (c *standingVersions) version(salt uint64, key string, n uint32, obj runtim
 	return v
 }
 
-// mutationOf returns the record of a cached object that was changed in place. For an object of a type of k8s.io/api,
-// the record names a field that changed: the original is decoded from the stored encoding.
+// mutationOf returns the record of a cached object that was changed in place. For a type of k8s.io/api, the record
+// names a changed field, because the stored encoding contains the original.
 func mutationOf(k *fakeapi.Kind, v *version) sim.Record {
 	r := sim.Record{Op: sim.Mutation, Verb: "mutate", Object: refOf(k, v.meta), After: v.obj}
 	r.Message = "a cached object"
 	if original := decode(k.New(), v.encoded); original != nil {
-		gvk := v.obj.GetObjectKind().GroupVersionKind() // not part of the encoding
+		gvk := v.obj.GetObjectKind().GroupVersionKind() // the encoding does not contain the kind
 		original.GetObjectKind().SetGroupVersionKind(gvk)
 		r.Before = original
 		if leaves := objectdiff.Of(original, v.obj); len(leaves) > 0 {

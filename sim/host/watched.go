@@ -39,13 +39,13 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
-// Settled records that the world has settled, and which keys wait forever. It skips processes with events that wait for
-// a paused watch. If work remains, reason says why the world counts as settled; otherwise it is "".
+// Settled records that the world has settled, and which keys wait forever. It skips a process if its paused watch has
+// waiting events. reason says why the world counts as settled although work remains; it is "" if none remains.
 func (c *Cluster) Settled(reason string) {
 	c.world.Do("settled", func() {
 		for _, p := range c.processes {
 			if p.Withheld() {
-				continue // the awaited events may be among those withheld
+				continue // the keys may wait for events of the paused watch
 			}
 			for _, key := range p.Waiting() {
 				r := sim.Record{Op: sim.Stuck, Cause: -1, Verb: "wait"}

@@ -18,21 +18,21 @@ import (
 type worker struct {
 	process *Process
 	id      int
-	label   string // for action keys; "" in a process with one worker
+	label   string // the worker's name in action keys, such as "w0"; "" in a process with one worker
 
 	goroutine goroutine.ID // the goroutine that runs the coroutine
 
 	concurrentSync *concurrentSync // the current reconcile, if it may start goroutines; otherwise nil
 
 	resume func() (struct{}, bool)
-	turns  func() // calls resume in the bubble of a timed controller; otherwise nil
+	turns  func() // calls resume in the bubble; nil if the controller is not timed
 	stop   func()
 	yield  func(struct{}) bool
 
 	state workerState
 	key   string
 	sync  uint64 // number of the reconcile, counted over the whole cluster
-	start int    // index of its SyncStart record
+	start int    // index of the reconcile's SyncStart record
 	owner sim.Ref
 	saw   *version // the cached version of owner when the reconcile began
 	req   *fakeapi.Request
@@ -76,7 +76,7 @@ func newWorker(p *Process, id int) *worker {
 	return w
 }
 
-// body is the coroutine: one reconcile after another.
+// body is the code of the coroutine. It runs one reconcile after another.
 func (w *worker) body(yield func(struct{}) bool) {
 	w.yield, w.goroutine = yield, goroutine.Current()
 	defer func() {
@@ -92,7 +92,7 @@ func (w *worker) body(yield func(struct{}) bool) {
 	}
 }
 
-// workerHere returns the worker whose coroutine calls it, or nil.
+// workerHere returns the worker whose coroutine is the calling goroutine, or nil.
 func (p *Process) workerHere() *worker {
 	here := goroutine.Current()
 	for _, w := range p.workers {
@@ -216,7 +216,7 @@ func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	if i := w.process.informers[k]; i != nil {
 		key := name
 		if now := i.state.current(namespace, name); now != nil {
-			key = now.key // the string exists already, so nothing is allocated
+			key = now.key // the same string, without an allocation
 		} else if namespace != "" {
 			key = namespace + "/" + name
 		}

@@ -18,7 +18,7 @@ import (
 // Process names with a meaning for the laws. No actor has these names.
 const (
 	User   = "user"      // the user of a simulated world
-	Server = "apiserver" // in FaultHit records of the server's downgrade and upgrade
+	Server = "apiserver" // the process in FaultHit records about a downgrade or an upgrade of the API server
 )
 
 // IDs of clauses that other packages refer to.
@@ -29,27 +29,27 @@ const (
 
 // Reasons of records that end a run.
 const (
-	Disturbed = "disturbed" // of an Unsettled record: a process is down or a watch is paused
-	CutShort  = "cut short" // of a Settled record: the time limit was reached, and only timers were left
+	Disturbed = "disturbed" // in an Unsettled record: a process is down or a watch is paused
+	CutShort  = "cut short" // in a Settled record: the time limit was reached, and only timers were left
 )
 
 // Actor is a process that is judged: it runs a controller with a Contract.
 type Actor struct {
-	Process    string                    // its name in the records
-	Controller string                    // "replicaset"; the GC laws judge "garbagecollector", NS-1 judges "namespace"
-	For        schema.GroupVersionKind   // the kind that it reconciles; zero for none
-	Owns       []schema.GroupVersionKind // the kinds it creates, claims and deletes
+	Process    string                    // the name of the process in records
+	Controller string                    // "replicaset"; GC laws judge "garbagecollector", NS-1 judges "namespace"
+	For        schema.GroupVersionKind   // the kind that the controller reconciles; zero for none
+	Owns       []schema.GroupVersionKind // the kinds that the controller creates, claims and deletes
 
 	Contract
 
-	// Opaque is set for a whole program. The records do not say when it reconciles which object. Laws that need [Syncs]
-	// or [Queues] are checked for it only if Races, FromSettled or Ends of [Law] is set.
+	// Opaque is set for a whole program. The records do not say when it reconciles which object. A law that needs
+	// [Syncs] or [Queues] is checked for it only if the [Law] sets Races, FromSettled or Ends.
 	Opaque bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
 	Outside bool
 
-	moments When // the moments at which its invariants are checked
+	moments When // the moments at which the invariants of Contract are checked
 }
 
 // objectOf returns a value of a record as an object, or nil.
@@ -66,7 +66,7 @@ const drainer = "namespace"
 
 func (s *Actor) bounds() bool { return s.moments&AtWrite != 0 && s.For.Kind != "" }
 
-// looks reports whether an invariant is checked for each object that the actor reconciles, when the world has settled.
+// looks reports whether the actor has an invariant that is checked for each reconciled object of the settled world.
 func (s *Actor) looks() bool { return s.moments&WhenSettled != 0 && s.For.Kind != "" }
 
 func among(kinds []schema.GroupVersionKind, kind string) bool {
@@ -125,8 +125,8 @@ func (s *Actor) fits(owner, orphan any) bool {
 	return s.Adoptable == nil || s.Adoptable(objectOf(owner), objectOf(orphan))
 }
 
-// allowed returns how far the number of the owner's dependents may differ from Replicas. The function by is MaxSurge or
-// MaxUnavailable of the contract, and field is its name. The result is 0 if by is nil. A negative result panics.
+// allowed returns the contract's MaxSurge or MaxUnavailable for an owner. The parameter by is that function, and field
+// is its name. If by is nil, the result is 0. If by returns a negative number, allowed panics with a [Misuse].
 func (s *Actor) allowed(field string, by func(owner runtime.Object) int, owner any) int {
 	if by == nil {
 		return 0
@@ -146,7 +146,7 @@ func (s *Actor) floor(owner any) int {
 }
 
 // roof returns the maximum number of active dependents of an owner: Replicas plus MaxSurge. If the actor ignores the
-// owner, Replicas counts as 0. The result is negative if Replicas is.
+// owner, Replicas counts as 0. If Replicas is negative, so is the result.
 func (s *Actor) roof(owner any) int {
 	n := s.Replicas(objectOf(owner))
 	if s.leaves(owner) {
@@ -179,26 +179,26 @@ type Contract struct {
 	Ignores     func(owner runtime.Object) bool            // whether the controller does nothing (more) for an owner, such as a finished Job
 	Standalone  []sim.Ref                                  // objects that the controller creates without an owner, such as a Lease
 	SharedKinds []schema.GroupVersionKind                  // kinds that other controllers of the same program also write
-	MayEdit     []schema.GroupVersionKind                  // kinds that the controller edits whatever their owner is, such as an autoscaler's targets
+	MayEdit     []schema.GroupVersionKind                  // kinds that the controller edits without owning them, such as an autoscaler's targets
 	Unwatched   []schema.GroupVersionKind                  // owned kinds whose events enqueue nothing
 	Polls       bool                                       // the controller lists periodically, without watches; annotations link objects to owners
 
 	// Scale: which dependents an owner should have.
 
-	Replicas       func(owner runtime.Object) int             // the wanted number of active dependents; negative: unknown, or none are created
-	MaxSurge       func(owner runtime.Object) int             // how many more than Replicas may exist temporarily; nil: none
-	MaxUnavailable func(owner runtime.Object) int             // how many fewer than Replicas the controller's own deletes may leave; nil: none
-	MaxActive      func(owner runtime.Object) int             // the most active dependents at one time, if Replicas is nil; negative: any number
-	Active         func(dependent runtime.Object) bool        // whether a dependent that is not terminating counts; nil: always
-	Identity       func(dependent runtime.Object) string      // what two active dependents of an owner may not share, such as a node; "" for none
-	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b, or only a (if b is a), may share an identity temporarily; nil: never
-	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this particular dependent; nil: any will do
-	BlocksCreate   func(owner, dependent runtime.Object) bool // whether this dependent forbids further creates for now; nil: never
+	Replicas       func(owner runtime.Object) int             // wanted number of active dependents; negative: unknown, or none are created
+	MaxSurge       func(owner runtime.Object) int             // how many above Replicas may exist for a while; nil: none
+	MaxUnavailable func(owner runtime.Object) int             // how far below Replicas the controller's own deletes may go; nil: not at all
+	MaxActive      func(owner runtime.Object) int             // maximum of active dependents at one time if Replicas is nil; negative: no limit
+	Active         func(dependent runtime.Object) bool        // whether a dependent is active, if it is not terminating; nil: always
+	Identity       func(dependent runtime.Object) string      // what only one active dependent of an owner may have, such as a node; "" for none
+	AllowDuplicate func(owner, a, b runtime.Object) bool      // whether a and b may share an identity for a while (if b is a: a and any); nil: never
+	Wanted         func(owner, dependent runtime.Object) bool // whether the owner wants this very dependent; nil: only the number matters
+	BlocksCreate   func(owner, dependent runtime.Object) bool // whether the state of a dependent forbids further creates for now; nil: never
 
 	// Status: what an owner's status says about its dependents.
 
-	Counts  []Count                        // the fields that count dependents
-	Counted func(owner runtime.Object) int // how many dependents the status reports
+	Counts  []Count                        // the status fields that count dependents
+	Counted func(owner runtime.Object) int // the number of dependents in the owner's status
 
 	// Finalizers are the finalizers that the controller adds and removes. FinalizerReason returns why these finalizers
 	// must stay on obj, or "" if they may be removed. all lists the stored objects of a kind.
@@ -206,8 +206,8 @@ type Contract struct {
 	Finalizers      []string
 	FinalizerReason func(obj runtime.Object, all func(kind string) []runtime.Object) string
 
-	// RetryOf returns the work that is retried when a failed dependent is replaced ("2 on node-a"), or "". Such a retry
-	// needs a backoff (WRITE-8).
+	// RetryOf names the work that the controller retries when it replaces a failed dependent, such as "2 on node-a"; ""
+	// for none. Such a retry needs a backoff (WRITE-8).
 	RetryOf func(owner, failed runtime.Object, all func(kind string) []runtime.Object) string
 
 	// Invariants are rules of this controller in addition to the laws.
@@ -219,12 +219,12 @@ type Count struct {
 	Name string // the name of the status field: "readyReplicas"
 	// Of returns the number in the status. It is negative if the number does not follow from the dependents alone.
 	Of   func(owner runtime.Object) int
-	Ever bool // the number also counts deleted dependents: at least the existing ones, at most all that ever existed
-	Once bool // each dependent that ever matched counts once, even after its deletion; the number may lag (EXACT-12)
-	// Is reports whether the number includes a dependent that the owner controls, terminating or not.
+	Ever bool // the number may include deleted dependents, up to all that ever existed
+	Once bool // each dependent that ever matched counts once, even if deleted; the status may lag (EXACT-12)
+	// Is reports whether the number includes a dependent. The owner controls the dependent, which may be terminating.
 	Is func(owner, dependent runtime.Object) bool
-	// Each, if set, replaces Is. It returns what a dependent adds: a ReplicaSet adds its own readyReplicas to the
-	// number of its Deployment.
+	// Each, if set, replaces Is. It returns how much a dependent adds to the number. For example, a ReplicaSet adds its
+	// readyReplicas to the number in its Deployment's status.
 	Each func(owner, dependent runtime.Object) int
 }
 
@@ -246,7 +246,7 @@ type Profile uint8
 
 const (
 	Ownership Profile = iota // laws that every controller must keep
-	Writing                  // also the guidelines of Writing Controllers
+	Writing                  // also the rules of the guide "Writing Controllers"
 	Upstream                 // also the conventions of kube-controller-manager
 
 	profiles = 3

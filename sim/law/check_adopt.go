@@ -87,7 +87,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		return
 	}
 	if k != nil && k.read && k.refuses {
-		if !w.Adopts { // otherwise ADOPT-4 reports it
+		if !w.Adopts { // ADOPT-4 reports adoptions
 			j.Report(Informed, what(r)+" for "+r.For.String()+", which a live read showed gone or going")
 		}
 		return
@@ -106,8 +106,8 @@ func (w *Write) tidies(r *sim.Record) bool {
 }
 
 // cleansUp reports whether a write to a dependent is part of its owner's finalization. The owner must have a finalizer
-// that the actor may remove. The write deletes the dependent, releases it, or removes a finalizer from it while it is
-// terminating.
+// that the actor may remove. The write deletes or releases the dependent, or removes a finalizer from a terminating
+// dependent.
 func (j *Judge) cleansUp(r *sim.Record) bool {
 	w := &j.write
 	if !w.Deletes && !(meta.Deleting(w.Before) &&

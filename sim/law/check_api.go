@@ -91,7 +91,7 @@ func oneWinner(j *Judge, r *sim.Record) {
 	}
 }
 
-// restartMovesNothing checks API-5: between a crash or restart and the next user action (see State.newEpoch), no object
+// restartMovesNothing checks API-5. Between a crash or restart and the next user action (see State.newEpoch), no object
 // may lose an owner that exists and selects it.
 func restartMovesNothing(j *Judge, r *sim.Record) {
 	if r.Op == sim.FaultHit {
@@ -121,8 +121,9 @@ func restartMovesNothing(j *Judge, r *sim.Record) {
 	}
 }
 
-// ownerAsRead returns the owner as the writer had read it: a restarted controller may read a selector that was replaced
-// before the crash. If the writer does not reconcile this owner, the result is the stored version.
+// ownerAsRead returns the version of the owner that the writer had read. After a restart, this version may have a
+// selector that was replaced before the crash. If the writer does not reconcile this owner, the result is the stored
+// version.
 func ownerAsRead(r *sim.Record, owner *Object) any {
 	if saw := meta.Of(r.SawFor); saw != nil && saw.GetUID() == owner.Meta.GetUID() {
 		return r.SawFor
@@ -130,9 +131,9 @@ func ownerAsRead(r *sim.Record, owner *Object) any {
 	return owner.Value
 }
 
-// replacesVersion checks API-6: a write without a resourceVersion may not take an object from its controller if that
-// controller exists. A violation is always Informed: the server would have refused a patch that adds an owner, or an
-// update of an old version.
+// replacesVersion checks API-6: a write without a resourceVersion may not take an object from a controller that exists.
+// A violation is always Informed, because the actor could have used a patch that adds an owner, or an update with a
+// resourceVersion. The server would have refused these.
 func replacesVersion(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || !w.Claims {

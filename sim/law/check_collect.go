@@ -258,7 +258,7 @@ func resolveAll(j *Judge, r *sim.Record) {
 }
 
 // unblocked reports that the garbage collector set blockOwnerDeletion of a reference to false although there is no
-// cycle. Without a cycle, no dependent of the object waits for its own dependents. A cycle need not contain the object
+// cycle. In a cycle, some dependent of the object waits for its own dependents. The cycle need not contain the object
 // itself (RULES K100). The violation is Committed if the actor's caches show a waiting dependent, or may have changed
 // since the reconcile began.
 func (j *Judge) unblocked(r *sim.Record) {
@@ -269,7 +269,7 @@ func (j *Judge) unblocked(r *sim.Record) {
 	j.Exercise()
 	uid := w.Before.GetUID()
 	if slices.ContainsFunc(j.state.Dependents(uid), func(d *Object) bool {
-		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // an orphaning dependent may have waited before
+		return meta.Foreground(d.Meta) || meta.Orphaning(d.Meta) // a dependent that orphans now may have waited before
 	}) {
 		return
 	}

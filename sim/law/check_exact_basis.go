@@ -1,5 +1,5 @@
-// Checks of EXACT-4 and EXACT-5 (writes based on an old read), of needed-objects-exist and FIN-3 (an object that
-// another needs must stay), and of tie-before-deleting (an object is deleted together with its dependent).
+// Checks of EXACT-4 and EXACT-5: writes based on an old read. Checks of needed-objects-exist and FIN-3: an object that
+// another needs must stay. Checks of tie-before-deleting: an object is deleted together with its dependent.
 
 package law
 
@@ -15,14 +15,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// sameIncarnation checks EXACT-4: an actor may not write to an object with another UID than the object that it read. A
-// violation is always Informed, because a UID precondition of a delete or patch, or the resourceVersion of an update,
-// prevents it.
-//
-// Server-side applies and deletecollections are exempt: an apply only names its object, and a deletecollection uses a
-// selector.
-//
-// If the object has the name of the reconciled one, ADOPT-8 checks the write.
+// sameIncarnation checks EXACT-4: an actor may not write to a recreated object after it read the earlier object. A
+// violation is always Informed, because a UID precondition (delete, patch) or a resourceVersion (update) would have
+// prevented it. Server-side applies and deletecollections are exempt: an apply only names its object, and a
+// deletecollection uses a selector. ADOPT-8 checks writes to an object with the name of the reconciled object.
 func sameIncarnation(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || w.Saw == nil || r.Guards.Applies || r.Verb == "deletecollection" {
@@ -38,18 +34,19 @@ func sameIncarnation(j *Judge, r *sim.Record) {
 	j.Report(Informed, what(r)+" meant for an earlier "+r.Object.Kind+" of that name")
 }
 
-// ofFor reports whether a record is about the object that its actor reconciles, or a recreated one with its name.
+// ofFor reports whether a record is about the reconciled object of its actor, or a recreated object with that name.
 func ofFor(r *sim.Record) bool {
 	return r.Object.Kind == r.For.Kind && r.Object.Name == r.For.Name && r.Object.Namespace == r.For.Namespace
 }
 
-// noOlderView checks EXACT-5, for writes that lose something (see destroys). The violation is Informed if the process
-// received a newer version before the reconcile began (for an exception, see byItsCache). Later deliveries do not
-// count. It is Committed if only an earlier incarnation received a newer version, or if the write reverts another
-// client's change. In these cases the actor could not know the newer version. But with the resourceVersion that it
-// read, the server would have refused the write. A write with a resourceVersion is never a violation.
+// noOlderView checks EXACT-5 at writes that lose something (see destroys). A write with a resourceVersion is never a
+// violation. The violation is Informed if the process had received a newer version before the reconcile began (for an
+// exception, see byItsCache). It is Committed if only an earlier incarnation had received a newer version, or if the
+// write reverts another client's change. Then the actor could not know the newer version, but a resourceVersion would
+// have prevented the write.
 //
-// A server-side apply is exempt too, except to the reconciled object: it does not depend on the version that was read.
+// A server-side apply is checked only if it writes the reconciled object: it does not depend on the version that was
+// read.
 func noOlderView(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.Actor == nil || w.Saw == nil || w.Before == nil || r.Guards.ResourceVersion ||
@@ -74,10 +71,10 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes an object based on the newest version in its cache, although it has
-// received newer versions in answers. This is excused, because operators do not keep such answers. The cached and the
-// stored object must have the same controller. Controllers of profile Upstream have no such excuse, because they have
-// expectations or read the object again.
+// byItsCache reports whether the actor deletes an object based on the newest version in its cache, although an answer
+// has shown a newer one. This is excused, because operators do not keep answers. It is not excused if the object has
+// another controller than in the cache. It is not excused for profile Upstream: these controllers have expectations, or
+// read again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
@@ -137,9 +134,9 @@ func (j *Judge) restsOnWhatStays(v *Invariant, r *sim.Record) {
 	}
 }
 
-// lacks evaluates the invariant as if the dependent were created now, beside the parameter others. Only the objects
-// that the function all returns exist. The result says what is missing. It is "" if nothing is missing for at least one
-// of the owner's versions in owners.
+// lacks returns which needed object is missing for a dependent, or "". It evaluates the invariant as if the dependent
+// were created now, beside the dependents in others. Only objects that the function all returns exist. The result is ""
+// if nothing is missing for one of the owner's versions in owners.
 func (j *Judge) lacks(v *Invariant, r *sim.Record, owners []any, dependent any, others []runtime.Object,
 	all func(kind string) []runtime.Object) (what string) {
 	for _, owner := range owners {
@@ -151,8 +148,8 @@ func (j *Judge) lacks(v *Invariant, r *sim.Record, owners []any, dependent any, 
 	return what
 }
 
-// ownerStored returns the stored version of the reconciled owner, or the version that the reconcile saw if the owner is
-// gone.
+// ownerStored returns the stored version of the reconciled owner. If the owner is gone, it returns the version that the
+// reconcile saw.
 func (j *Judge) ownerStored(r *sim.Record) []any {
 	if o := j.state.Object(uidOf(r.For)); o != nil {
 		return []any{o.Value}
@@ -169,7 +166,7 @@ func (w *Write) ownersSeen(r *sim.Record) []any {
 	return seen
 }
 
-// nothing returns no objects, for an empty world. A dependent that lacks nothing there needs no other object.
+// nothing lists no objects, as in an empty world. A dependent that lacks no object there needs no other object.
 func nothing(string) []runtime.Object { return nil }
 
 // madeOnNothing reports that a dependent was created although an object that it needs is missing. The violation is
@@ -200,8 +197,9 @@ func (j *Judge) madeOnNothing(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// believes returns the objects of a kind that a process may assume to exist: cached objects, objects in answers, and
-// all other stored objects. unsure is set if such another object is terminating, because the process may not know this.
+// believes returns the objects of a kind that a process may assume to exist: objects in its cache, objects in answers,
+// and stored objects that its cache lacks. If one of the latter is terminating, the process may not know this, and the
+// result unsure is true.
 func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure bool) {
 	c := p.Cache(kind)
 	all = append(c.Values(), p.createdUnseen.of(kind)...)
@@ -220,7 +218,7 @@ func (p *process) believes(s *State, kind string) (all []runtime.Object, unsure 
 }
 
 // pulledAway reports the deletion of an object that another dependent of the same owner needs. The violation is
-// Informed if the actor knew that dependent and its need.
+// Informed if the actor knew this dependent, and knew that it needs the object.
 func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	w := &j.write
 	gone := w.Before.GetUID()
@@ -253,8 +251,8 @@ func (j *Judge) pulledAway(v *Invariant, r *sim.Record) {
 	}
 }
 
-// knewToRest reports whether a process knew that the dependent exists and needs the deleted object. It must have known
-// this before its reconcile began, or from an answer.
+// knewToRest reports whether a process knew that the dependent exists and needs the deleted object. The process must
+// have known this before its reconcile began, or from an answer.
 func (j *Judge) knewToRest(v *Invariant, r *sim.Record, dependent types.UID, left func(kind string) []runtime.Object) bool {
 	p := j.write.process
 	e, k := p.known.ByUID[dependent], p.work(r)
@@ -291,7 +289,8 @@ func (j *Judge) takenAlong(v *Invariant, r *sim.Record) {
 	j.Report(s, what)
 }
 
-// shows returns a function that lists a kind in the cache, and sets late if it is unsure what the reconcile has seen.
+// shows returns a function that lists the objects of a kind in the cache. The function sets *late if the reconcile may
+// have seen other objects.
 func (p *process) shows(k *work, late *bool) func(kind string) []runtime.Object {
 	return func(kind string) []runtime.Object {
 		*late = *late || p.unsure(k, kind)
@@ -299,16 +298,16 @@ func (p *process) shows(k *work, late *bool) func(kind string) []runtime.Object 
 	}
 }
 
-// unsure reports whether the cache of a kind may differ from what the reconcile has seen: it changed during the
-// reconcile, or it has never contained an object and the process reads the kind from the server.
+// unsure reports whether the cache of a kind may differ from what the reconcile has seen. Either the cache changed
+// during the reconcile. Or it has never received an event, and the process reads the kind from the server.
 func (p *process) unsure(k *work, kind string) bool {
 	c := p.Cache(kind)
 	return k != nil && k.begun > 0 && c.Changed > k.begun || c.Live && c.Changed == 0
 }
 
-// usedIsKept checks FIN-3. A cache may lack recent uses of the object, so the actor must list from the server. The
-// violation is Committed if a list in this reconcile showed no use, or if the version that the actor read was not in
-// use. Otherwise it is Informed, even if the cache shows no use.
+// usedIsKept checks FIN-3 at the removal of a finalizer from an object in use. A cache may lack recent uses of the
+// object, so the actor must list from the server. The violation is Committed if a list in this reconcile showed no use,
+// or if the version that the actor read was not in use. Otherwise it is Informed, even if the cache shows no use.
 func usedIsKept(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.process.Actor.FinalizerReason == nil || w.Before == nil || !letsGo(&w.process.Actor, w) {

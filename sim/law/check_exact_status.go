@@ -13,10 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// exactStatus checks EXACT-8. During a run, the reconcile may have read each dependent at any moment between its start
-// and the request. Every count that results from such reads is right. Once settled, the count must match the stored
-// objects. A count that a write does not change is checked only once settled. A count that includes deleted dependents
-// may never exceed the number that the owner has had. Once settled, it may not be below the number of existing ones.
+// exactStatus checks EXACT-8. During a run, it checks each count that a write changes. The reconcile may have read each
+// dependent at any moment between its start and the write. Every count that results from such reads is right. In the
+// settled world, each count must match the stored objects. A count with deleted dependents may never exceed the number
+// that the owner has ever had. In the settled world, it may not be below the number of existing dependents.
 func exactStatus(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.settledStatuses()
@@ -28,7 +28,7 @@ func exactStatus(j *Judge, r *sim.Record) {
 		return
 	}
 	k := w.counting(r)
-	if k == nil || k.listed { // a list's record does not contain the listed objects
+	if k == nil || k.listed { // the record of a list does not contain the listed objects
 		return
 	}
 	j.Exercise()
@@ -67,10 +67,10 @@ func between(low, high int) string {
 	return strconv.Itoa(low) + " to " + strconv.Itoa(high)
 }
 
-// explained returns the lowest and the highest value of a count that the actor's cache and answers explain. low counts
-// the dependents that matched during the whole reconcile. high counts the dependents that matched at any moment of it.
-// low leaves out dependents that a request found missing. If selected is set, it also leaves out dependents that the
-// owner does not select or would not adopt.
+// explained returns the lowest and the highest count that the actor's cache and answers explain. low counts the
+// dependents that matched during the whole reconcile, except those that a request found missing. If selected is set,
+// low also leaves out dependents that the owner does not select or would not adopt. high counts the dependents that
+// matched at any moment of the reconcile.
 func (j *Judge) explained(w *Write, r *sim.Record, k *work, c *Count, s *view.Sorted, selected bool) (low, high int) {
 	n := &w.process.known
 	look := func(uid types.UID, e *view.Sight) {
@@ -117,14 +117,14 @@ type moments struct {
 	seen  any // the owner as the actor read it
 	owner types.UID
 	mine  bool // the owner controlled the object at some moment
-	most  int  // the largest value at any moment, also under another owner
-	least int  // the smallest value (0 while the owner does not control the object); -1 before the first call of at
+	most  int  // the largest number at any moment, even under another owner
+	least int  // the smallest number (0 whenever this owner does not control it); -1 before the first call of at
 
-	state *State // set if an object that the owner does not select counts 0 for least
+	state *State // if set, an object that the owner does not select counts as 0 in least
 	sub   *Actor
 }
 
-// sight records what the actor knows about an object now; e is nil if the actor does not know it any more.
+// sight records what the actor knows about an object now. If the actor no longer knows the object, e is nil.
 func (m *moments) sight(e *view.Sight) {
 	if e == nil {
 		m.least = 0
@@ -144,8 +144,8 @@ func (m *moments) inCache(value any) {
 	m.at(value, owner)
 }
 
-// at records an object at one moment. For the maximum, an adopted object counts with its value before the adoption too,
-// because the actor may have read it then.
+// at records an object as it was at one moment. The maximum also includes moments before an adoption, because the actor
+// may have read the object then.
 func (m *moments) at(value any, owner types.UID) {
 	n := m.c.of(m.seen, value)
 	m.mine, m.most = m.mine || owner == m.owner, max(m.most, n)
@@ -166,7 +166,7 @@ func (j *Judge) settledStatuses() {
 			continue
 		}
 		if o.sub.Counted != nil && o.sub.Counted(objectOf(o.Value)) > o.held {
-			continue // otherwise LAW-3 reports it
+			continue // LAW-3 reports that the status counts more than the owner has
 		}
 		for k := range o.sub.Counts {
 			count := &o.sub.Counts[k]
@@ -187,7 +187,7 @@ func (j *Judge) settledStatuses() {
 	}
 }
 
-// such returns the right value of a count: the sum over the stored dependents that the owner controls.
+// such returns the right value of a count. It counts the stored dependents that the owner controls.
 func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	n := 0
 	for _, d := range s.Dependents(owner.Meta.GetUID()) {
@@ -198,12 +198,12 @@ func (s *State) such(sub *Actor, c *Count, owner *Object) int {
 	return n
 }
 
-// once checks EXACT-12. For each Once count of an owner, it remembers the dependents that have ever matched.
+// once checks EXACT-12. For each count with Once set, it remembers all dependents of an owner that have ever matched.
 type once struct {
 	opSet
 	j    *Judge
 	ever map[tally]map[types.UID]bool
-	more map[tally]int // how much status writes of other clients and finalizers that are added again raise the limit
+	more map[tally]int // increases of the limit by status writes of other clients and by finalizers added again
 }
 
 type tally struct {
@@ -250,8 +250,8 @@ func (c *once) Record(r *sim.Record) {
 	}
 }
 
-// note adds the written dependent to c.ever if it matches count. If c.ever has it and a finalizer is added again, note
-// increments c.more.
+// note adds the written dependent to c.ever if it matches count. If the dependent is in c.ever already, and the actor
+// adds a finalizer to it again, note increments c.more.
 func (c *once) note(r *sim.Record, w *Write, sub *Actor, count *Count) {
 	if !sub.manages(r.Object.Kind) || w.NewOwner == nil || w.NewOwner.Kind != sub.For.Kind {
 		return

@@ -44,8 +44,8 @@ func neverTooFew(j *Judge, r *sim.Record) {
 	}
 }
 
-// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation that replaces
-// a missing dependent by name is not a violation (see missingNamed).
+// neverTooMany checks EXACT-2 at a creation. ADOPT-3 covers creations for a terminating owner. A creation with the name
+// of a missing dependent is not a violation (see missingNamed).
 func neverTooMany(j *Judge, r *sim.Record) {
 	w := &j.write
 	sub := w.Actor
@@ -155,8 +155,8 @@ func oneForEach(j *Judge, r *sim.Record) {
 	}
 }
 
-// settledIdentities checks EXACT-3 once settled. It skips owners without a wanted number, because they may keep an
-// adopted dependent: for example, a Deployment keeps an old ReplicaSet.
+// settledIdentities checks EXACT-3 in the settled world. It skips owners without a wanted number. Such an owner may
+// keep an adopted dependent: for example, a Deployment keeps an old ReplicaSet.
 func (j *Judge) settledIdentities() {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -196,7 +196,7 @@ func (s *Actor) holds(value any, m metav1.Object) string {
 	return s.Identity(objectOf(value))
 }
 
-// knewHolder reports whether the actor knew, before its reconcile began or from an answer, that o has the identity id.
+// knewHolder reports whether the actor knew that o has the identity id: before its reconcile began, or from an answer.
 func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	e := w.process.known.ByUID[o.Meta.GetUID()]
 	k := w.process.work(r)
@@ -206,8 +206,8 @@ func (w *Write) knewHolder(r *sim.Record, o *Object, id string) bool {
 	return e.Since < k.begun && w.Actor.Identity(objectOf(w.process.known.ValueAt(e.UID, k.begun))) == id || e.Ahead
 }
 
-// askedFor reports whether the owner wants a dependent. If every is set, every version of the owner that the worker
-// may use must want it; otherwise one version is enough.
+// askedFor reports whether the owner wants a dependent. The worker may use several versions of the owner. If every is
+// set, each of them must want the dependent; otherwise one is enough.
 func (w *Write) askedFor(k *work, r *sim.Record, dependent any, every bool) bool {
 	if w.Actor.Wanted == nil {
 		return true
@@ -253,7 +253,7 @@ func (j *Judge) neverUnexercised(r *sim.Record) {
 	}
 }
 
-// wanted returns the number of the owner's stored active dependents that a version of the owner wants.
+// wanted returns the number of stored active dependents of an owner that the given version of the owner wants.
 func (s *State) wanted(sub *Actor, owner types.UID, version any) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {

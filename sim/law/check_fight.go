@@ -16,7 +16,7 @@ import (
 // Fighting record. The record's Reason is the cycle.
 func neverFight(j *Judge, r *sim.Record) {
 	j.askEach()
-	if r.Op == sim.Settled { // no fight was found
+	if r.Op == sim.Settled { // the run ended without a fight
 		return
 	}
 	cycle := fight.ParseCycle(r.Reason)
@@ -97,7 +97,6 @@ func (h *handovers) of(uid types.UID) handover {
 	return n
 }
 
-// Digest hashes the handovers of each object in the current epoch.
 func (c *handovers) Digest(h *sim.Hash) {
 	var sum uint64
 	for uid, n := range c.seen { //detcheck:ordered a sum
@@ -130,7 +129,7 @@ func exactSum(j *Judge, r *sim.Record) {
 	for i := range c.owners {
 		if o := &c.owners[i]; o.want >= 0 && j.settled(o) {
 			if o.excused() {
-				continue // its controller has to wait before it changes the number
+				continue // the owner's controller must wait before it changes the number of dependents
 			}
 			j.Exercise()
 			if o.short() {
@@ -141,17 +140,17 @@ func exactSum(j *Judge, r *sim.Record) {
 	j.checkSums(c)
 }
 
-// alike is the key of owners that select the same objects, for checkSums.
+// alike is a map key of checkSums. Owners that select the same objects have equal keys.
 type alike struct{ namespace, kind, selector string }
 
 type sum struct {
 	first, n, want, have int
-	working              int  // how many of the owners must have converged
+	working              int  // number of owners that must have converged
 	waits                bool // an owner has an excuse for too few dependents
 }
 
-// checkSums adds up, over all owners with the same selector, the wanted dependents. It compares this sum with the
-// number of dependents that these owners own or could adopt.
+// checkSums adds up the wanted dependents of all owners with the same selector. It compares this sum with the number of
+// dependents that these owners own or could adopt.
 func (j *Judge) checkSums(c *settledCounts) {
 	if len(c.owners) < 2 {
 		return

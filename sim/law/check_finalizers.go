@@ -1,4 +1,4 @@
-// Checks of FIN-1 and NS-1, and which actor a finalizer belongs to.
+// Checks of FIN-1 and NS-1, and functions that say which actor a finalizer belongs to.
 
 package law
 
@@ -45,8 +45,8 @@ func (s *State) putOn(process, finalizer string) bool {
 }
 
 // mayTakeOff reports whether an actor may remove a finalizer, because the actor declares it or has added it. The
-// garbage collector may remove the server's finalizers (orphan, foregroundDeletion). An actor of profile Ownership
-// without declared finalizers may remove any finalizer except the server's and other actors' (declared or added).
+// garbage collector may remove the server's finalizers (orphan, foregroundDeletion). An actor of profile Ownership that
+// declares no finalizers may remove those that neither the server nor another actor has declared or added.
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):

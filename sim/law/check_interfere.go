@@ -75,7 +75,7 @@ func (w *Write) tended(r *sim.Record) bool {
 func (j *Judge) concerns(r *sim.Record) bool {
 	w := &j.write
 	if w.Actor.Outside {
-		return w.Owner != nil // the records do not contain what else the actor created
+		return w.Owner != nil // the records may lack other objects that the actor created
 	}
 	if w.Dependent {
 		return true
@@ -88,9 +88,9 @@ func (j *Judge) concerns(r *sim.Record) bool {
 }
 
 // cutsOthers reports a write that removes the reference to an existing owner from the actor's dependent, or from an
-// object that the actor may edit. Such a write replaces the list of owners, or restores an old copy of it. Three kinds
-// of references may be removed: to owners of the kind that the actor reconciles, to its own dependents, and those that
-// it added itself. The actor's AtWrite invariant may allow more. Other laws judge deletions and releases.
+// object that the actor may edit. Such a write replaces the list of owners, or restores an old copy of it. The actor
+// may remove references to owners of its reconciled kind, references to its dependents, and references that it added.
+// Its AtWrite invariant may allow more. Other laws judge deletions and releases.
 func (j *Judge) cutsOthers(r *sim.Record) {
 	w := &j.write
 	if w.After == nil || w.Deletes || w.Drops || w.tended(r) && j.handsOver(r) {
@@ -112,7 +112,7 @@ func (j *Judge) cutsOthers(r *sim.Record) {
 }
 
 // handsOver reports whether the actor's AtWrite invariant allows it to change the owners of the object. The invariant
-// gets the object before the write, as Before and as After.
+// gets the old object both as Before and as After.
 func (j *Judge) handsOver(r *sim.Record) bool {
 	v := j.write.Actor.written()
 	return v != nil && j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Before: objectOf(r.Before), After: objectOf(r.Before),
@@ -131,8 +131,8 @@ func (s *Actor) written() *Invariant {
 }
 
 // inFamily reports whether an owner is the object that the actor reconciles, or a dependent of that object. The actor
-// may move objects between them: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this with pods
-// of its ReplicaSets, because another controller manages the pods of ReplicaSets.
+// may move objects between these owners: a StatefulSet makes a pod the owner of a claim. A Deployment may not do this
+// with pods of its ReplicaSets, because another controller manages the pods of ReplicaSets.
 func (j *Judge) inFamily(r *sim.Record, ref *metav1.OwnerReference) bool {
 	w := &j.write
 	if w.isFor(ref) {

@@ -16,7 +16,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// invariantLaw returns the function New of a law. The law checks the invariant with this ID in contracts.
+// invariantLaw returns a function for [Law].New. The law checks the invariant with this ID in every contract that has
+// it.
 func invariantLaw(id string, when When) func(*Judge) Check {
 	var of []sim.Op
 	if when&^WhenSettled != 0 {
@@ -41,8 +42,8 @@ func invariantLaw(id string, when When) func(*Judge) Check {
 	}, of...)
 }
 
-// written checks an invariant of the controller that writes. The object must be a dependent, or of a kind in MayEdit.
-// If the controller reconciles no kind, the invariant is checked for every object.
+// written checks an invariant of the controller that writes. The invariant applies to dependents, and to objects of a
+// kind in MayEdit. If the controller reconciles no kind, the invariant applies to every object.
 func (j *Judge) written(v *Invariant, r *sim.Record) {
 	w := &j.write
 	own := w.Actor != nil && w.Dependent
@@ -68,7 +69,7 @@ func (j *Judge) written(v *Invariant, r *sim.Record) {
 	}
 }
 
-// ofWorld returns the function New of the law that checks an invariant for the whole world.
+// ofWorld returns a function for [Law].New. The law checks the invariant for the whole world.
 func ofWorld(v *Invariant) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		f := &Facts{Now: sim.Epoch.Add(r.At), All: j.state.values, Get: j.state.get}
@@ -152,9 +153,9 @@ func (w *Write) uid() types.UID {
 }
 
 // knewBounds reports whether a write violates the invariant in the actor's view. It tries each version of the owner
-// that the actor may have used, the dependents as known and as cached, and the times of the reconcile's start and of
-// the write. Each combination must violate the invariant. If a cache changed during the reconcile, or the reconcile has
-// listed live, the result is false.
+// that the actor may have used. It tries the dependents as known and as cached, and the times of the reconcile's start
+// and of the write. Each combination must violate the invariant. The result is false if a cache changed during the
+// reconcile, or if the reconcile has listed from the server.
 func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 	w := &j.write
 	k, p := w.counting(r), w.process
@@ -192,15 +193,15 @@ func (j *Judge) knewBounds(v *Invariant, r *sim.Record, after any) bool {
 }
 
 // dependentsChanged reports whether a cache of dependents changed during the reconcile, or the reconcile has listed
-// live. In both cases it is unknown which dependents the reconcile used.
+// from the server. In both cases it is unknown which dependents the reconcile used.
 func (w *Write) dependentsChanged(k *work) bool {
 	return k != nil && (k.listed || k.begun > 0 && slices.ContainsFunc(w.Actor.Owns, func(gvk schema.GroupVersionKind) bool {
 		return w.process.Cache(gvk.Kind).Changed > k.begun
 	}))
 }
 
-// othersKnown returns the owner's other dependents in the actor's view twice: as it was told (toldOf), and as its
-// caches show them (cached). If k is nil, both lists are empty.
+// othersKnown returns two lists of the owner's other dependents: as deliveries and answers showed them (toldOf), and as
+// the actor's caches show them (cached). If k is nil, both lists are empty.
 func (w *Write) othersKnown(k *work) [2][]runtime.Object {
 	if k == nil {
 		return [2][]runtime.Object{}
@@ -219,7 +220,7 @@ func (w *Write) toldOf(k *work) (others []runtime.Object) {
 }
 
 // cached returns the owner's other dependents, as the actor's caches show them. An object that the actor has changed in
-// this reconcile appears as changed, but an object that it has only adopted appears as cached.
+// this reconcile appears in its changed state. An object that the actor has only adopted appears as cached.
 func (w *Write) cached(k *work) (others []runtime.Object) {
 	p := w.process
 	mine := func(e *view.Sight) bool { return e != nil && e.Made > k.begun }

@@ -1,5 +1,5 @@
-// Checks of invariants in the settled world, such as one-on-each-node, and of invariants at writes to objects that are
-// no dependents, such as keep-runnable-pods and not-before-ttl.
+// Checks of invariants in the settled world, such as one-on-each-node. Checks of invariants at writes to objects that
+// are no dependents, such as keep-runnable-pods and not-before-ttl.
 
 package law
 
@@ -13,8 +13,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// oneOnEach checks an invariant for each owner when the world has settled. Some changes enqueue nothing, so the
-// controller reacts only in a later reconcile. An invariant about such a change reads Facts.Reconciled.
+// oneOnEach checks an invariant for each owner when the world has settled. Some changes enqueue no key, so the
+// controller reacts to them only in a later reconcile. An invariant about such a change reads Facts.Reconciled.
 func (j *Judge) oneOnEach(id string) {
 	for i := range j.survey().owners {
 		o := &j.settledCounts.owners[i]
@@ -51,7 +51,8 @@ func (s *Actor) settled(id string) *Invariant {
 
 // sparing checks an invariant, such as keep-runnable-pods, at a write to an object that is no dependent. The violation
 // is Committed if the actor's view allowed the write, or if a cache that the actor used has changed since the reconcile
-// began. A deleted cluster-scoped object still counts for the time [Invariant].Recent: it may be recreated.
+// began. A deleted cluster-scoped object, such as a Node, may be recreated. It still counts for the time
+// [Invariant].Recent.
 func (j *Judge) sparing(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if r.Before == nil {
@@ -154,7 +155,7 @@ func (j *Judge) overdue(id string, r *sim.Record) {
 			continue
 		}
 		j.actor = p
-		if v.When == WhenSettled { // other invariants are also checked at deletions, and count as exercised there
+		if v.When == WhenSettled { // invariants with other moments are exercised at writes
 			j.Exercise()
 		}
 		what := j.evaluate(v, &Facts{Now: sim.Epoch.Add(r.At), Forever: r.Reason != CutShort, Get: j.state.get,

@@ -19,7 +19,6 @@ func newLosers(j *Judge) Check {
 
 func (l *losers) Reset() { clear(l.lost) }
 
-// Digest hashes which owner lost the race for which object.
 func (l *losers) Digest(h *sim.Hash) {
 	var sum uint64
 	for r := range l.lost { //detcheck:ordered a sum

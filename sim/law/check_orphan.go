@@ -58,7 +58,7 @@ func (j *Judge) unreleased() {
 	for i := range c.owners {
 		o := &c.owners[i]
 		if o.sub.Selector == nil || !j.settled(o) || o.sub.leaves(o.Value) || j.state.selector(o.sub, o.Value) == nil {
-			continue // the law does not apply to the owner, or nothing says which dependents it should release
+			continue // the law does not apply to the owner, or the owner has no selector
 		}
 		for _, d := range j.state.Dependents(o.Meta.GetUID()) {
 			if !meta.ControlledBy(d.Meta, o.Meta.GetUID()) || !among(o.sub.Owns, d.Ref.Kind) ||
@@ -121,9 +121,9 @@ func (j *Judge) forsaken(o *Object) string {
 	return ""
 }
 
-// bitBlind checks ORPHAN-4: the garbage collector must also consider owner references that are not ControllerRefs. It
-// may not delete an object while such an owner exists. If all such owners are gone and there is no ControllerRef, it
-// may not keep the object.
+// bitBlind checks ORPHAN-4: the garbage collector must treat plain owner references like ControllerRefs. It may not
+// delete an object while the owner in a plain reference exists. It must delete an object with only plain references if
+// all their owners are gone.
 func bitBlind(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.plainDangling()
@@ -248,7 +248,7 @@ func orphanFirst(j *Judge, r *sim.Record) {
 	}
 	for _, o := range left {
 		if o.Meta.GetUID() == owner || !j.served(o) {
-			continue // o is the owner itself, or the server does not serve its version
+			continue // o is the owner itself, or the server no longer serves the API version of o
 		}
 		if q := j.state.orphanings.find(o.Meta.GetUID(), owner); q != nil && q.again {
 			continue // o was orphaned before, and ADOPT-7 reports its adoption
@@ -279,7 +279,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 	w := &j.write
 	if meta.Orphaning(w.After) && !meta.Orphaning(w.Before) && len(j.state.Dependents(w.After.GetUID())) > 0 {
 		j.actor = j.state.collecting()
-		j.Exercise() // from now on, this deletion is no reason to delete the dependents
+		j.Exercise() // the dependents must survive this deletion
 		j.actor = w.process
 	}
 	if !w.Deletes || w.process == nil {
@@ -313,8 +313,8 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 }
 
 // overruled reports that a deletion removed the orphan finalizer from an object although its dependents must stay
-// (RULES K101). It skips an object that an owner waits for, because the owner's policy applies to the object
-// (garbagecollector.go, attemptToDeleteItem).
+// (RULES K101). If an owner waits for the object, the owner's policy applies (garbagecollector.go,
+// attemptToDeleteItem). Then overruled reports nothing.
 func overruled(j *Judge, w *Write) {
 	left := j.state.Dependents(w.Before.GetUID())
 	if len(left) == 0 || j.state.refStatesOf(w.Before).waiting > 0 {

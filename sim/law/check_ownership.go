@@ -1,5 +1,5 @@
-// Checks of LAW-1, LAW-1b and LAW-3. The checks of EXACT-2, ADOPT-3 and ADOPT-8 for whole programs are here too: their
-// records do not say which object is reconciled, or when it was read.
+// Checks of LAW-1, LAW-1b and LAW-3, and for whole programs also of EXACT-2, ADOPT-3 and ADOPT-8. The records of a
+// program do not say which object it reconciles, or when it read the object.
 
 package law
 
@@ -163,8 +163,8 @@ func dontShare(j *Judge, r *sim.Record) {
 	}
 }
 
-// overcounted reports whether a write changes the count in a status to more than the number of owned dependents that
-// the worker can have read.
+// overcounted reports whether a write changes the count in a status to a number that is too high. The worker cannot
+// have read that many dependents of its owner.
 func overcounted(w *Write, r *sim.Record) (*work, bool) {
 	if w.Actor == nil || w.Actor.Counted == nil || w.Before == nil || w.After == nil ||
 		r.Object.Kind != w.Actor.For.Kind || string(w.After.GetUID()) != r.For.UID {
@@ -217,8 +217,8 @@ func (j *Judge) shared(o *ownerCount) int {
 	return n
 }
 
-// tooManyOfItsOwn reports that a program creates a dependent although the owner has the maximum number already. Only
-// active dependents count that the program itself created, and for which it has received the answer. The others do not
+// tooManyOfItsOwn reports that a program creates a dependent although it has created the owner's maximum already. A
+// dependent counts if it is active, the program created it, and the program has received the answer. The others do not
 // count: the program may learn late that they exist, or may believe that it has released them.
 func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	w := &j.write
@@ -238,7 +238,7 @@ func (j *Judge) tooManyOfItsOwn(r *sim.Record) {
 	roof = max(roof, once)
 	own, asked := 0, r.Asked
 	if sub.Outside {
-		asked = r.Index // the program waits for each answer, so it knows all earlier records
+		asked = r.Index // an Outside program knows the answers in all earlier records
 	}
 	for _, e := range p.known.Members(w.NewOwner.UID) {
 		o := j.state.Object(e.UID)
@@ -277,9 +277,9 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 	}
 }
 
-// ofTheGone reports that a program writes to a dependent of an owner that had been recreated before the world last
-// settled. The program must have received the recreated owner. It may always remove its own finalizers. The violation
-// is Informed only if the version of the dependent that the program read names the earlier owner.
+// ofTheGone reports that a program writes to a dependent of an earlier owner, although the owner was recreated before
+// the world last settled. The program must have received the recreated owner. It may always remove its own finalizers.
+// The violation is Informed if the version that the program read refers to the earlier owner, otherwise Committed.
 func (j *Judge) ofTheGone(r *sim.Record) {
 	w := &j.write
 	if !w.settled(r) || !w.Dependent || w.Before == nil || w.Owner == nil || w.unhands(r) {

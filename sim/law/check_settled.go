@@ -39,14 +39,14 @@ func nothingStays(j *Judge, r *sim.Record) {
 }
 
 // excused reports whether a terminating object may stay. Excuses are a finalizer that no running controller manages, a
-// grace period, a condition that a finalizer waits for, and another object that may stay. way contains the objects that
-// are being checked already. Two objects that wait for each other are no excuse.
+// grace period, a condition that a finalizer waits for, and another object that may stay. Two objects that wait for
+// each other are no excuse, so the list way contains the objects that are being checked already.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false
 	}
 	if len(way) > 0 && !meta.Deleting(o.Meta) {
-		return !j.resolvable(o) // it cannot be deleted before its owners, unless an owner cannot be resolved (GC-7)
+		return !j.resolvable(o) // the garbage collector deletes o, unless it cannot resolve an owner of o
 	}
 	way = append(way, o)
 	finalizers := o.Meta.GetFinalizers()

@@ -12,7 +12,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// reportKeys reports a missing key, which the delivery should have enqueued, or an extra key, which it should not have.
+// reportKeys reports a key that the delivery should have enqueued, or a key that it should not have enqueued.
 func (j *Judge) reportKeys() {
 	if o := &j.route; o.missing != "" {
 		j.Report(Informed, o.missing+" was not synced")
@@ -91,7 +91,7 @@ func relabelOffers(j *Judge, r *sim.Record) {
 // neverHang checks WATCH-7. A terminating namespace is exempt: the server refuses creates there, and the controller
 // waits for the event of a refused create (RULES C41).
 func neverHang(j *Judge, r *sim.Record) {
-	if r.Op == sim.Settled { // the Stuck records were written before
+	if r.Op == sim.Settled { // Stuck records come before the Settled record
 		j.askEach()
 		return
 	}
@@ -109,8 +109,8 @@ func neverHang(j *Judge, r *sim.Record) {
 // createdBy is an annotation with the creator of an object. Controllers used it before there was a ControllerRef.
 const createdBy = "kubernetes.io/created-by"
 
-// noTieBreak checks WATCH-8. An event may not enqueue an object of another kind than the owner's. It may not lower
-// expectations of an object that did not create the dependent.
+// noTieBreak checks WATCH-8. An event may not enqueue an object of another kind than the owner's kind. It may not lower
+// the expectations of a controller object that did not create the dependent.
 func noTieBreak(j *Judge, r *sim.Record) {
 	o := &j.route
 	if o.event == noEvent || o.event == resync {
@@ -173,8 +173,8 @@ type route struct {
 	old      *metav1.OwnerReference
 	now      *metav1.OwnerReference
 	replaced bool   // the object was deleted and recreated
-	oldKey   string // the key of old, if the process's cache contains that owner; otherwise ""
-	nowKey   string // the same for now
+	oldKey   string // key of the owner in old; "" if the process's cache lacks this owner
+	nowKey   string // key of the owner in now; "" if the process's cache lacks this owner
 
 	must, may []string // the keys that must be enqueued, and the other keys that may be enqueued
 	missing   string   // a key that should have been enqueued; "" for none
@@ -221,7 +221,6 @@ func (o *route) classify(before, after metav1.Object) {
 	}
 }
 
-// expect collects the keys that must be enqueued, and the keys that may also be enqueued.
 func (o *route) expect(s *State, before, after metav1.Object) {
 	ns := ""
 	if after != nil {
@@ -265,7 +264,7 @@ func (o *route) compare(r *sim.Record, after metav1.Object) {
 		}
 	}
 	for _, k := range r.Enqueued {
-		// a key without an object of this kind belongs to another queue
+		// a key that names no object of the reconciled kind belongs to another queue
 		if !slices.Contains(o.must, k) && !slices.Contains(o.may, k) && o.process.keyed(k) != nil {
 			o.extra = k
 			break

@@ -44,9 +44,9 @@ func (p *process) unsynced(j *Judge) {
 	}
 }
 
-// converges returns the function New of the laws WRITE-2, WRITE-3 and WRITE-7: controllers converge in spite of a
-// hardship, such as a crash. met reports whether a process had the hardship. The parameter hardship describes it in
-// reports.
+// converges returns a function for [Law].New, for WRITE-2, WRITE-3 and WRITE-7. These laws require that controllers
+// converge in spite of a hardship, such as a crash. met reports whether a process had the hardship. Reports contain the
+// text hardship.
 func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	return On(func(j *Judge, r *sim.Record) {
 		for _, p := range j.state.processes {
@@ -62,7 +62,8 @@ func converges(met func(p *process) bool, hardship string) func(*Judge) Check {
 	}, sim.Settled)
 }
 
-// unconverged returns the first owner of the process's controller with too few or too many dependents, or nil.
+// unconverged returns the first owner with too few or too many dependents that the process's controller reconciles, or
+// nil.
 func (j *Judge) unconverged(p *process) *ownerCount {
 	c := j.survey()
 	for i := range c.owners {
@@ -87,7 +88,7 @@ func sharedInformers(j *Judge, r *sim.Record) {
 
 func neverMutate(j *Judge, r *sim.Record) {
 	j.Exercise()
-	if r.Op == sim.SyncEnd { // Mutation records were written before
+	if r.Op == sim.SyncEnd { // Mutation records come before the SyncEnd record
 		return
 	}
 	text := r.Object.String() + " changed in the cache of " + r.Process
@@ -101,7 +102,7 @@ func neverMutate(j *Judge, r *sim.Record) {
 type waitForCaches struct {
 	opSet
 	j       *Judge
-	refused map[string]int // process -> index of its first write that was refused before its caches had synced
+	refused map[string]int // process -> record index of the first write that was refused before the caches had synced
 }
 
 func newWaitForCaches(j *Judge) Check {
@@ -110,7 +111,6 @@ func newWaitForCaches(j *Judge) Check {
 
 func (c *waitForCaches) Reset() { clear(c.refused) }
 
-// Digest hashes which processes were refused a write before their caches had synced.
 func (c *waitForCaches) Digest(h *sim.Hash) {
 	var sum uint64
 	for process := range c.refused { //detcheck:ordered a sum

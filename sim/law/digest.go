@@ -10,8 +10,8 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/view"
 )
 
-// digest hashes what the state holds in addition to the world's own state. Fast retries count only up to hotLoop+1, and
-// the time since a failure only up to one second.
+// digest hashes what the state holds in addition to the world's own state. All numbers of fast retries above hotLoop
+// count as equal. So do all times of more than one second since a failure.
 func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.restarted)
 	h.Bool(s.dropping)
@@ -78,8 +78,8 @@ func (t *missingNamed) digest() uint64 {
 	return sum
 }
 
-// digestKnown hashes what a process knows in addition to its caches: versions known only from answers, old versions for
-// current reconciles, and newer versions that earlier incarnations received.
+// digestKnown hashes what a process knows in addition to its caches. These are versions known only from answers, old
+// versions for current reconciles, and newer versions that earlier incarnations received.
 func (s *State) digestKnown(sub *Actor, n *view.Known) uint64 {
 	var sum uint64
 	for uid, e := range n.ByUID { //detcheck:ordered a sum
@@ -171,7 +171,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		h.Word(uint64(w.shown))
 		h.Word(uint64(w.counted))
 		h.String(w.release)
-		h.Word(uint64(w.began + w.more - w.own)) // fewest and most depend only on this sum
+		h.Word(uint64(w.began + w.more - w.own)) // summarizes the counts of fewest and most
 		h.Word(uint64(w.fewer))
 		h.Bool(w.listed)
 		if p.Actor.bounds() || p.Actor.RetryOf != nil {
@@ -209,7 +209,8 @@ func (p *process) newsSince(record int) uint64 {
 	return sum
 }
 
-// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. Fast retries count only up to bound+1.
+// digestQueue hashes what WRITE-1 and WRITE-8 remember about keys. All numbers of fast retries above bound count as
+// equal.
 func digestQueue(queue *view.Queue, bound int, now time.Duration) uint64 {
 	var sum uint64
 	for i := range queue.Keys {

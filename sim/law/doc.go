@@ -56,17 +56,17 @@
 //   - Delivery: every informer event of an actor, Before and After as in the informer. Enqueued has every key that
 //     was added to the queue, even if it was there already, at once or for later (AddAfter). Observed has every key
 //     whose expectations were lowered.
-//   - SyncStart, SyncEnd: For with the key's namespace and name, even if no such object exists (UID ""). Message is
-//     the error.
+//   - SyncStart, SyncEnd: For with the key's namespace and name. If no such object exists, its UID is "". Message is
+//     the error of the reconcile.
 //   - FaultHit: Process is the process that the fault hit. Verb is "crash" (Incarnation has ended), "restart"
 //     (Incarnation has begun), "stop" (for good), "hold" or "release" (Object.Kind, or "" for all kinds), "relist",
-//     "switch" (of era), or "synced" (every informer of Incarnation has had its initial list). With Process
-//     "apiserver", it is "downgrade" or "upgrade": in between, the server drops the controller field. The judge ignores
-//     other verbs.
+//     "switch" (of era), or "synced" (every informer of Incarnation has had its initial list). If Process is
+//     "apiserver", Verb is "downgrade" or "upgrade". Between the two, the server drops the controller field. The judge
+//     ignores other verbs.
 //   - Mutation, Stuck, Unsettled: Message. Fighting: Reason has the indexes of the records in the cycle ("3,5");
 //     Message is set if no state recurs.
-//   - Settled: everything is delivered and, unless Reason is [CutShort], nothing is enabled. Liveness laws are checked
-//     here, for actors that are not down or paused.
+//   - Settled: every event is delivered. Unless Reason is [CutShort], no action is enabled. The laws about settled
+//     worlds are checked here, for actors that are not down or paused.
 //
 // If the source of the records lacks some of these facts, set [Judge].Evidence to the evidence that it has.
 //

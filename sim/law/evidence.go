@@ -7,12 +7,12 @@ type Evidence uint8
 
 const (
 	Commits      Evidence = 1 << iota // writes and refusals, with their authors
-	Reads                             // what the writers had read: Read records, Saw
-	Deliveries                        // Delivery records: what informers received
-	Syncs                             // SyncStart, SyncEnd, and For on all records in between
+	Reads                             // Read records, and Saw: what the writers had read
+	Deliveries                        // Delivery records: the events that informers received
+	Syncs                             // SyncStart and SyncEnd records, and the field For of all records between them
 	SettledWorld                      // Settled, Stuck and Fighting records, and which processes were down or paused
-	Table                             // which kinds the server knows: Judge.Kinds
-	Queues                            // the keys that event handlers enqueued, or whose expectations they lowered
+	Table                             // the kinds that the server knows: Judge.Kinds
+	Queues                            // keys that event handlers enqueued, and keys whose expectations they lowered
 
 	everything = Commits | Reads | Deliveries | Syncs | SettledWorld | Table | Queues
 

@@ -1,4 +1,4 @@
-// How each record changes the state and the record's process.
+// Functions that update the state and the processes with each record.
 
 package law
 
@@ -26,7 +26,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		s.forbidden.fold(r)
 		s.spared.fold(r)
 		s.deletedSinceSettled.fold(w.Before, w.Deletes || w.After == nil)
-		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or another outside actor
+		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or another client without an actor
 			s.newEpoch()
 		}
 		for _, p := range s.processes {
@@ -43,7 +43,7 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 	}
 }
 
-// rest handles a Settled record that is not [CutShort]: each process that works has received all events.
+// rest handles a Settled record. Unless the record is [CutShort], each working process has received all events.
 func (s *State) rest(r *sim.Record) {
 	if r.Reason == CutShort {
 		return
@@ -124,7 +124,7 @@ func (p *process) foldFault(r *sim.Record) {
 	case "stop":
 		p.stopped = true
 		p.restart(max(p.incarnation+1, r.Incarnation))
-	case "restart", "switch": // both start with empty caches and active watches
+	case "restart", "switch": // in both cases, the process starts with empty caches and active watches
 		p.down, p.stopped, p.wasOff = false, false, true
 		p.held = p.held[:0]
 		if r.Incarnation > p.incarnation {
@@ -193,7 +193,7 @@ func (p *process) deliver(r *sim.Record) {
 	}
 }
 
-// recount updates the cache's counts after a change of owner, and the counts of workers with the new owner.
+// recount updates the cache's counts when a dependent gets another owner. It also updates the workers of the new owner.
 func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	if meta.SameRef(old, now) {
 		return
@@ -204,7 +204,6 @@ func (p *process) recount(c *view.Cache, old, now *metav1.OwnerReference) {
 	}
 }
 
-// oneMore adds a dependent to the count of each worker that reconciles this owner.
 func (p *process) oneMore(owner types.UID) {
 	for i := range p.workers {
 		if p.workers[i].owner == owner {
@@ -256,8 +255,8 @@ func (p *process) gives(w *Write) {
 	}
 }
 
-// hangs notes the finalizers that a write adds to an existing object, except the server's. It ignores creations,
-// because their finalizers may come from a template.
+// hangs notes the finalizers that a write adds to an existing object, except orphan and foregroundDeletion. It ignores
+// creations, because their finalizers may come from a template.
 func (p *process) hangs(w *Write) {
 	if w.Before == nil || w.After == nil {
 		return

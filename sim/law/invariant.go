@@ -11,10 +11,11 @@ import (
 // Invariant is a rule for one kind of controller, or for one world, in addition to the laws. An Invariant in a
 // [Contract] is checked for that controller. A write that violates it fails the run only if the controller had seen
 // enough to know this: see [Informed]. An Invariant in a casefile.Case or a conformance.Subject is checked for the
-// whole world, and each violation fails the run. With AtWrite, only writes of programs are checked. A user's violation
-// is reported at the next of these writes. Exploration, minimization and reports treat an Invariant as a law.
+// whole world, and each violation fails the run. With AtWrite, the user's writes are not checked. A violation by the
+// user is reported at the next write of a controller. Exploration, minimization and reports treat an Invariant as a
+// law.
 type Invariant struct {
-	ID       string // "one-bucket-per-claim"; controllers that share an invariant use one ID
+	ID       string // such as "one-bucket-per-claim"; controllers that share an invariant use one ID
 	Sentence string // what must hold, in one sentence
 	When     When   // when Check is called
 	// Check returns what is wrong, or "". It must depend only on f, and must not change the objects.
@@ -25,7 +26,7 @@ type Invariant struct {
 
 	ofWorld, ofContract memo
 	origin              sync.Once
-	isBuiltin           bool         // see builtin; set by origin
+	isBuiltin           bool         // the result of the method builtin, once origin is done
 	evaluated           atomic.Int64 // number of calls of Check, if isBuiltin is set
 }
 
@@ -40,11 +41,11 @@ type When uint8
 
 const (
 	WhenSettled When = 1 << iota // when the world has settled: for each reconciled object, or for the world
-	// BeforeCreate is at a create of a dependent. At a delete, Check is called for each dependent that remains, as if
-	// it were created now and were its owner's first.
+	// BeforeCreate is before a dependent is created. At a delete, Check is called for each dependent that remains, as
+	// if it were created now and its owner had no other dependents.
 	BeforeCreate
 	AtWrite  // at each create, update and delete
-	AtDelete // when an object begins to terminate, or is removed without having been terminating
+	AtDelete // when an object begins to terminate, or is removed at once
 )
 
 // Facts holds the arguments of an [Invariant]'s Check. At a write, Check is called with the stored objects. If they
@@ -57,10 +58,10 @@ type Facts struct {
 	// nil.
 	Before, After runtime.Object
 
-	Reconciled bool // when settled: Owner was reconciled without error after its controller had received everything
-	Forever    bool // when settled: the world stays as it is; false if only the time limit ended the run
+	Reconciled bool // when settled: Owner was reconciled without error after its controller had received all events
+	Forever    bool // when settled: nothing will change any more; false if only the time limit ended the run
 
-	All func(kind string) []runtime.Object // the objects of a kind; in an invariant of a world: after the write
+	All func(kind string) []runtime.Object // the objects of a kind; in an invariant of a world, those after the write
 	Get func(kind, namespace, name string) runtime.Object
 }
 

@@ -32,7 +32,7 @@ func (j *Judge) evaluate(v *Invariant, f *Facts) (what string) {
 	} else {
 		what = j.guarded(v, f)
 	}
-	j.evaluating.Store(nil) // not reached after runtime.Goexit (t.FailNow): Evaluating then still names v
+	j.evaluating.Store(nil) // skipped if Check calls runtime.Goexit (t.FailNow): then Evaluating still names v
 	return what
 }
 
@@ -120,7 +120,7 @@ func (j *Judge) Evaluating() string {
 	return ""
 }
 
-// misused panics with a [Misuse] if a function of a [Contract] panics. It returns the panic of other code unchanged.
+// misused panics with a [Misuse] if a function of a [Contract] has panicked. A panic of other code continues unchanged.
 func (j *Judge) misused() {
 	e := recover()
 	if e == nil {

@@ -48,7 +48,6 @@ func (c *Contract) Laws() (all []*Law) {
 	return all
 }
 
-// mistake returns what is wrong with the invariant itself, or "".
 func (v *Invariant) mistake() string {
 	switch {
 	case v.ID == "":

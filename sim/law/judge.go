@@ -17,9 +17,9 @@ type Judge struct {
 	Strict bool // a Committed violation fails the run too
 
 	// Limits of some laws. NewJudge sets them to 1, 10 and 1000.
-	Handovers int // NOFIGHT-2: the most handovers of one object between two user actions
-	HotLoop   int // WRITE-8: the most consecutive retries of one key, each less than a second after the failure
-	Keep      int // violations of each law that are kept; later ones are only counted
+	Handovers int // NOFIGHT-2: maximum number of handovers of one object between two user actions
+	HotLoop   int // WRITE-8: maximum number of retries of a key in a row, each less than a second after the failure
+	Keep      int // maximum number of violations that are kept for each law; later ones are only counted
 	// Memory limits what the judge of an endless run remembers. The judge keeps facts about a removed object for at
 	// least this number of records. It never reports a violation that depends on forgotten facts. If Memory is zero, it
 	// forgets nothing.
@@ -45,7 +45,7 @@ type Judge struct {
 	checks     []lawCheck
 	evidence   Evidence
 	assigned   bool                       // whether byOp is set
-	byOp       [3][profiles][numOps][]int // the checks for a record, in order of report; the indexes are opaque, heldTo and Op
+	byOp       [3][profiles][numOps][]int // indexes of the checks that receive a record, by opaque, heldTo and Op
 	current    int                        // index of the running check
 	record     *sim.Record
 	actor      *process      // the process of the record or of the running check; nil for none
@@ -125,7 +125,7 @@ func (j *Judge) Observe(r *sim.Record) {
 }
 
 // heldTo returns the profile of the record's process. A record without an actor, such as Settled, gets the largest
-// profile: every law receives the record, and looks up the actors itself.
+// profile. Then every law receives the record, and selects the actors itself.
 func (p *process) heldTo() Profile {
 	if p == nil {
 		return Upstream
@@ -133,7 +133,7 @@ func (p *process) heldTo() Profile {
 	return p.Actor.Profile
 }
 
-// opaque returns 2 for an Outside actor, 1 for another Opaque one, and 0 otherwise.
+// opaque returns 2 if the actor is Outside, 1 if it is only Opaque, and 0 otherwise.
 func (p *process) opaque() int {
 	if p == nil {
 		return 0
@@ -181,8 +181,8 @@ func (j *Judge) binds(s *Actor) bool {
 	return l.Profile <= s.Profile && l.asks(s.opaque())
 }
 
-// settled reports whether the law of the running check must hold for an owner: the owner's controller works, and the
-// law applies to that controller. settled makes the controller's process the actor of the check.
+// settled reports whether the law of the running check must hold for an owner: the law applies to the owner's
+// controller, and each process of this controller is running. It makes the controller's process the actor of the check.
 func (j *Judge) settled(o *ownerCount) bool {
 	j.actor = j.state.byProcess[o.sub.Process]
 	return o.works && j.binds(o.sub)
@@ -224,11 +224,11 @@ func (j *Judge) Reset() {
 	}
 }
 
-// Digest hashes what the judge remembers in addition to the world's own state, such as unfinished orphaning deletions,
-// lost races, and what the garbage collector has received. An exhaustive search may merge two histories only if the
-// laws will also decide equally. Digest leaves out whether a process was off, saw events in another order, or had its
-// objects changed by others. These facts do not decide whether there is a violation, only whether WRITE-2, WRITE-3 or
-// WRITE-7 also reports it.
+// Digest hashes what the judge remembers in addition to the world's own state. Examples are unfinished orphaning
+// deletions, lost races, and what the garbage collector has received. An exhaustive search may merge two histories only
+// if the laws will also decide equally. Digest leaves out whether a process was off, saw events in another order, or
+// had its objects changed by others. These facts do not decide whether there is a violation, only whether WRITE-2,
+// WRITE-3 or WRITE-7 also reports it.
 func (j *Judge) Digest(h *sim.Hash) {
 	j.state.digest(h, j.HotLoop, j.now)
 	for i := range j.checks {
@@ -254,7 +254,7 @@ type lawCheck struct {
 	law   *Law
 	check Check
 	count int
-	asked int // how often the run exercised it
+	asked int // how often the run exercised the law
 }
 
 func (j *Judge) addCheck(l *Law) {
@@ -287,7 +287,7 @@ func (j *Judge) assignRecords() {
 	}
 }
 
-// wants returns the operations whose records a law receives. They are empty if the evidence does not suffice.
+// wants returns the operations whose records a law receives. The set is empty if the evidence does not suffice.
 func (j *Judge) wants(s *lawCheck) opSet {
 	var all opSet
 	if s.law.Needs&^j.evidence != 0 {

@@ -16,8 +16,8 @@ import (
 // that is unused in two successive rounds loses its facts, because no new object gets an old UID.
 type forgetting struct {
 	next          int                // index of the record at which facts are dropped next
-	named, doomed map[types.UID]bool // UIDs in use in this round; the content of unnamed in the previous round
-	unnamed       map[types.UID]bool // UIDs with facts that are not in use in this round
+	named, doomed map[types.UID]bool // UIDs in use in this round; UIDs that were not in use in the previous round
+	unnamed       map[types.UID]bool // UIDs that have facts, but are not in use in this round
 }
 
 type forgetter interface {

@@ -8,20 +8,20 @@ import (
 
 // Law is a clause that a program can check on a run.
 type Law struct {
-	ID        string   // the ID of its clause: "LAW-2"
-	Name      string   // its name in reports and files: "dont-interfere"
+	ID        string   // the ID of the clause, such as "LAW-2"
+	Name      string   // the name in reports and files, such as "dont-interfere"
 	Sentence  string   // what must hold: one sentence, or a list (a), (b)
-	Source    string   // document and section of its source
+	Source    string   // document and section that state the law
 	Profile   Profile  // the law applies to controllers of this profile or a larger one
-	Needs     Evidence // the evidence that its check needs
+	Needs     Evidence // the evidence that the check needs
 	Unchecked string   // the part of the sentence that is not checked; "" for none
-	Races     bool     // whole programs are judged even if Needs has [Syncs]; violations by their writes are Committed
+	Races     bool     // even if Needs has [Syncs], whole programs are judged; their violations by writes are Committed
 
-	// FromSettled: whole programs are judged even if Needs has [Syncs], by what they had seen when the world settled.
+	// FromSettled: even if Needs has [Syncs], whole programs are judged, by what they had seen when the world settled.
 	FromSettled bool
-	Ends        bool // whole programs are judged even if Needs has [Syncs], by how they end
+	Ends        bool // even if Needs has [Syncs], whole programs are judged, by how they end
 
-	Outside bool // programs in other processes are judged, by their writes only
+	Outside bool // programs in other processes are judged too, but only by their writes
 
 	New   func(j *Judge) Check // returns a new check for one run, see [On]; nil if a test checks the law
 	Where string               // the test that checks the law if New is nil
@@ -40,7 +40,8 @@ func (l *Law) asks(opaque int) bool {
 	return l.Outside
 }
 
-// IsInvariant reports whether the law belongs to an [Invariant] of a user, which may concern any field.
+// IsInvariant reports whether the law belongs to an [Invariant] of a user. Such a law may concern any field of an
+// object.
 func (l *Law) IsInvariant() bool { return l.invariant != nil && !l.invariant.builtin() }
 
 // ofPrograms reports whether a law applies to whole programs, although the starts of their reconciles are not known.
@@ -88,7 +89,7 @@ func (p *pure) Record(r *sim.Record) { p.f(p.j, r) }
 
 func (p *pure) Reset() {}
 
-// On returns a function for [Law].New, if the check has no memory. f receives the records of the operations in list.
+// On returns a function for [Law].New, for a check without memory. f receives the records of the operations in list.
 func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 	set := ops(list...)
 	return func(j *Judge) Check { return &pure{set, j, f} }
@@ -97,9 +98,9 @@ func On(f func(j *Judge, r *sim.Record), list ...sim.Op) func(*Judge) Check {
 // Verdict is the result for one law.
 type Verdict struct {
 	Law       *Law
-	Why       string     // why the law was not judged: "needs deliveries"; "" if it was judged
+	Why       string     // why the law was not judged, such as "needs deliveries"; "" if it was judged
 	Count     int        // number of violations of any strength
-	First     *Violation // the first violation that fails the run, or the first of any strength; nil for none
+	First     *Violation // the first violation that fails the run, otherwise the first of any strength; nil for none
 	Exercised int        // how often the run exercised the law; if 0, a verdict without a violation proves nothing
 	By        []Share    // the share of each controller that exercised the law, in the order of actors
 }

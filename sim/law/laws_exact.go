@@ -22,7 +22,7 @@ var restLaws = []*Law{{
 }}
 
 // exactLaws apply to any controller, at every moment of a run and not only in the settled world. They are the last in
-// the list, because another law that the same record violates explains more.
+// the list. If one record violates several laws, the other laws explain more.
 var exactLaws = []*Law{{
 	ID: "EXACT-1", Name: "never-too-few",
 	Needs: Commits | Reads | Deliveries | Syncs,

@@ -17,73 +17,73 @@ type process struct {
 
 	incarnation int
 	down        bool
-	stopped     bool     // a "stop" record said that it will not act again
+	stopped     bool     // a "stop" record ended the process for good
 	held        []string // kinds whose watch is paused; "" for all
 	caches      []*view.Cache
 	workers     []work
 	former      []work // the work of the previous incarnation, whose last requests may still arrive
 	queue       view.Queue
 
-	settled bool   // the world has settled in this incarnation
+	settled bool   // the world has settled since this incarnation began
 	synced  bool   // every informer of this incarnation has had its initial list
-	early   int    // index of the record of its first write before the initial lists; -1 for none
-	version uint64 // the newest resourceVersion of a delivery
-	kind    string // the kind of the delivery with that version
+	early   int    // record index of the first write before the initial lists; -1 for none
+	version uint64 // the newest resourceVersion in any delivery
+	kind    string // the kind of the object whose delivery set the field version
 
-	reordered bool // it received events of two kinds in another order than they happened
-	wasOff    bool // it crashed or restarted, or a watch was paused or replaced by a list
-	disturbed bool // another client changed one of its dependents
+	reordered bool // the process received changes of two kinds in another order than they happened
+	wasOff    bool // the process crashed or restarted, or a watch was paused or replaced by a list
+	disturbed bool // another client changed a dependent of the process
 
-	tried map[try]time.Duration // start of the last reconcile that retried this work by replacing a dependent
+	tried map[try]time.Duration // retried work -> start of the last reconcile that replaced a failed dependent
 
-	gone    map[types.UID]bool // garbage collector: owners whose deletion it has received
-	lookups map[coords]lookup  // result of the last live read of each name
-	forgot  bool               // the judge has dropped entries of gone or lookups
-	cut     map[types.UID]cut  // garbage collector: references that it has removed, but its cache may still contain
+	gone    map[types.UID]bool // garbage collector only: owners whose deletion was delivered
+	lookups map[coords]lookup  // name of an object -> result of the last live read
+	forgot  bool               // entries of the fields gone or lookups were dropped, see [Judge].Memory
+	cut     map[types.UID]cut  // garbage collector only: removed references that the cache may still contain
 
-	shares []Share // its Share of each law, in the order of [Judge].checks
+	shares []Share // the Share for each law, in the order of [Judge].checks
 
 	looked map[view.Key]bool // keys reconciled without error since the last delivery, for [Facts].Reconciled
-	news   int               // index of the record of the last delivery
+	news   int               // record index of the last delivery
 
-	met           map[view.Key]bool // keys of the reconciled kind that it has ever received
-	puts          map[string]bool   // finalizers that it has added to existing objects
-	gave          map[race]bool     // references that it has added, except those to the reconciled object
-	known         view.Known        // objects of the kinds that it reconciles and manages
-	roofs         map[types.UID]int // programs: most dependents that a received version of an owner wants; -1: any
+	met           map[view.Key]bool // keys of all objects of the reconciled kind that were ever delivered
+	puts          map[string]bool   // finalizers that the process has added to existing objects
+	gave          map[race]bool     // added owner references, except references to the reconciled object
+	known         view.Known        // objects of the kinds that the actor reconciles or manages
+	roofs         map[types.UID]int // programs only: owner -> maximum wanted by any received version; -1: no limit
 	createdUnseen createdUnseen
 }
 
-// work is what one worker is doing.
+// work describes the reconcile of one worker.
 type work struct {
-	owner types.UID // UID of the reconciled object, For; "" when idle
-	begun int       // index of the record of its SyncStart
+	owner types.UID // UID of the reconciled object (For); "" between two reconciles
+	begun int       // index of the SyncStart record
 	at    time.Duration
 	key   view.Key
 
-	read    bool      // in this reconcile, it has read the reconciled object (For) from the server
-	live    types.UID // the UID in that read; "" if the object was missing or terminating
-	refuses bool      // that read forbids adoption: the object was missing, recreated or terminating
+	read    bool      // the worker has read the reconciled object (For) from the server
+	live    types.UID // UID of For in the last live read; "" if For was missing or terminating
+	refuses bool      // the last live read forbids adoptions: For was missing, recreated or terminating
 
-	counted int // number of dependents of For that it can have read in this reconcile
-	shown   int // number of active dependents in its cache when the reconcile began, if MaxActive is set
+	counted int // number of dependents of For that the worker can have read in this reconcile
+	shown   int // number of active dependents in the cache when the reconcile began, if MaxActive is set
 
 	busy   bool
-	began  int         // number of active dependents of For that it knew when the reconcile began (EXACT-1)
-	more   int         // number of dependents that it has seen become active since
-	fewer  int         // number of dependents that it has seen become inactive or deleted since
-	own    int         // number of dependents that its own writes in this reconcile added, minus the number removed
-	listed bool        // it has listed dependents live, or any objects if the contract has FinalizerReason
-	missed int         // number of its writes to dependents, except creates, that were refused with 404, 409 or 422
-	used   []types.UID // terminating objects with its finalizer that were in use when it last listed
+	began  int         // number of known active dependents of For when the reconcile began (EXACT-1)
+	more   int         // number of dependents that the process saw become active during the reconcile
+	fewer  int         // number of dependents that the process saw become inactive or deleted during the reconcile
+	own    int         // number of dependents that the worker added in this reconcile, minus the number removed
+	listed bool        // the worker has listed dependents from the server (any objects, if FinalizerReason is set)
+	missed int         // number of updates, patches and deletes of dependents that were refused with 404, 409 or 422
+	used   []types.UID // terminating objects with a finalizer of the actor that were in use at the last list
 
 	release string // the error of a release that did not find the object; "" for none
-	refused bool   // a request other than such a release was refused
+	refused bool   // another request than the release of a missing object was refused
 }
 
-// fewest returns the smallest number of active dependents that the worker may have counted for its owner in this
-// reconcile. The worker may have read each dependent at another moment. But it knows its own writes, and each refused
-// write (see missed) may have told it that a dependent is gone.
+// fewest returns the smallest number of active dependents that the worker may have counted in this reconcile. The
+// worker may have read each dependent at a different moment, but knows its own writes. Each refused write (see missed)
+// may have shown that a dependent is gone.
 func (k *work) fewest() int { return k.began - k.fewer + k.own - k.missed }
 
 // most returns the largest number of active dependents that the worker may have counted.
@@ -96,7 +96,6 @@ type lookup struct {
 	record  int
 }
 
-// Cache returns the process's cache of a kind.
 func (p *process) Cache(kind string) *view.Cache {
 	for _, c := range p.caches {
 		if c.Kind == kind {
@@ -110,14 +109,14 @@ func (p *process) Cache(kind string) *view.Cache {
 
 func (p *process) manages(kind string) bool { return p.Actor.manages(kind) }
 
-// follows reports whether the process reconciles or manages a kind. p.known contains only objects of such kinds.
+// follows reports whether the process reconciles or manages a kind. Otherwise p.known contains no object of the kind.
 func (p *process) follows(kind string) bool {
 	return p.Actor.For.Kind != "" && (kind == p.Actor.For.Kind || p.manages(kind))
 }
 
 func (p *process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
 
-// work returns the work of the record's worker, or nil if it is no longer kept.
+// work returns the work of the record's worker. It returns nil if this work is dropped already.
 func (p *process) work(r *sim.Record) *work {
 	list := &p.workers
 	if r.Incarnation == p.incarnation-1 {
@@ -152,7 +151,7 @@ func (p *process) resolve(ref *metav1.OwnerReference, namespace string) string {
 	return e.Text
 }
 
-// keyed returns the cached object of the reconciled kind with that key.
+// keyed returns the cached object of the reconciled kind with that key, or nil.
 func (p *process) keyed(key string) *view.Entry {
 	ns, name, ok := strings.Cut(key, "/")
 	if !ok {
@@ -203,7 +202,7 @@ func (p *process) forgetRun() {
 // Share is the result of a law for one controller. If Exercised is 0, a Share without violations proves nothing.
 type Share struct {
 	Controller string
-	Exercised  int // how often it exercised the law
+	Exercised  int // how often the controller exercised the law
 	Broken     int // number of Informed violations
 }
 

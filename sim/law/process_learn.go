@@ -47,7 +47,7 @@ func (p *process) told(r *sim.Record) {
 		e = p.learn(r.Object.Kind, r.After, after, r.Index, k)
 	} else if before := meta.Of(r.Before); before != nil {
 		if e = n.ByUID[before.GetUID()]; e != nil {
-			p.set(e, nil, nil, r.Index, k) // kept in known, because an older event about it may still arrive
+			p.set(e, nil, nil, r.Index, k) // stays in known, because an older event may still arrive
 		}
 	}
 	if e != nil && p.makes(r) {
@@ -62,14 +62,16 @@ func (p *process) told(r *sim.Record) {
 	}
 }
 
-// makes reports whether a write creates, deletes, or changes the body of an object; false without AtWrite invariants.
+// makes reports whether a write creates or deletes an object, or changes its body. Without AtWrite invariants it is
+// false.
 func (p *process) makes(r *sim.Record) bool {
 	return p.Actor.bounds() && r.Op == sim.Commit && (r.Before == nil || r.After == nil ||
 		meta.Deleting(meta.Of(r.After)) || !meta.SameBody(r.Before, r.After))
 }
 
-// gap forgets objects of a kind that are known only from answers, because the kind was listed again. If the list lacks
-// such an object, no event will report its deletion. The journal keeps the object for current reconciles.
+// gap forgets the objects of a kind that are known only from answers. It is called when the kind was listed again: if
+// the list lacks such an object, no event will report its deletion. The journal keeps the object for current
+// reconciles.
 func (p *process) gap(kind string, record int) {
 	n := &p.known
 	p.createdUnseen.gap(p, kind)
@@ -105,8 +107,8 @@ func (p *process) learn(kind string, value any, m metav1.Object, record int, by 
 	return e
 }
 
-// raise updates p.roofs: the largest number of dependents that the owner wants in any version that a program received.
-// It is unknown which version the program uses.
+// raise updates p.roofs with a version of an owner that a program received. p.roofs holds the largest number of
+// dependents that any received version wants, because it is unknown which version the program uses.
 func (p *process) raise(kind string, uid types.UID, value any) {
 	sub := &p.Actor
 	if !sub.Opaque || kind != sub.For.Kind || sub.Replicas == nil && sub.MaxActive == nil {

@@ -66,8 +66,8 @@ func (p *process) sawBefore(r *sim.Record, o *Object, owner types.UID) *metav1.O
 	return meta.RefTo(c.Meta, owner)
 }
 
-// knewTied is like sawBefore, but returns nil if the process itself has removed the reference. If another client has
-// added the reference again, the process may not know this.
+// knewTied is like sawBefore, but returns nil if the process itself has removed the reference. The process may not know
+// that another client has added the reference again.
 func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.OwnerReference {
 	if slices.Contains(p.cut[o.Meta.GetUID()].owners, owner) {
 		return nil
@@ -75,10 +75,11 @@ func (p *process) knewTied(r *sim.Record, o *Object, owner types.UID) *metav1.Ow
 	return p.sawBefore(r, o, owner)
 }
 
-// cut holds the references that a garbage collector removed from an object, until its cache shows the removal.
+// cut holds the references that a garbage collector removed from an object, until the collector's cache shows the
+// removal.
 type cut struct {
 	owners  []types.UID
-	version uint64 // the resourceVersion of the last write that removed one
+	version uint64 // the resourceVersion of the last write that removed a reference
 }
 
 // cuts notes the references that a write of the garbage collector removes.
@@ -96,7 +97,7 @@ func (p *process) cuts(r *sim.Record, w *Write) {
 	}
 }
 
-// shownCut forgets an object's removed references when a delivery shows the write or a later version.
+// shownCut forgets an object's removed references when a delivery shows the removal or a later version.
 func (p *process) shownCut(before, after metav1.Object) {
 	if before != nil && (after == nil || after.GetUID() != before.GetUID()) {
 		delete(p.cut, before.GetUID())
@@ -106,8 +107,8 @@ func (p *process) shownCut(before, after metav1.Object) {
 	}
 }
 
-// tookForAnother reports whether the worker may have seen an earlier object of that name: the process's cache contains
-// another UID than the parameter uid, or contains uid only since the reconcile began.
+// tookForAnother reports whether the worker may have seen an earlier object of that name. It may if the process's cache
+// contains another UID than the parameter uid, or contains uid only since the reconcile began.
 func (p *process) tookForAnother(r *sim.Record, uid types.UID) bool {
 	c, k := p.Cache(r.Object.Kind).Get(r.Object.Namespace, r.Object.Name), p.work(r)
 	return c != nil && (c.Meta.GetUID() != uid || k != nil && k.begun > 0 && c.Born > k.begun)

@@ -42,7 +42,7 @@ func (p *process) start(r *sim.Record) {
 	}
 }
 
-// countsRead adds 1 to work.counted if a worker reads one of its dependents live and its cache does not contain it.
+// countsRead adds 1 to work.counted if a worker reads a dependent live, and the process's cache lacks this dependent.
 func (p *process) countsRead(r *sim.Record, found metav1.Object) {
 	k := p.work(r)
 	if k == nil || found == nil || !p.manages(r.Object.Kind) {
@@ -79,7 +79,7 @@ func (p *process) answered(s *State, r *sim.Record) {
 		p.Cache(r.Object.Kind).Live = true
 	}
 	if r.Verb != "get" {
-		// a write without effect, such as a repeated adoption
+		// the record is a write without effect, such as a repeated adoption
 		if k := p.work(r); k != nil && found != nil && p.manages(r.Object.Kind) {
 			if meta.ControlledBy(found, k.owner) {
 				k.counted++
@@ -123,8 +123,9 @@ func (p *process) used(s *State) (all []types.UID) {
 	return all
 }
 
-// lists widens the range of counts after a live list. The list may contain dependents that the process did not know,
-// and lack dependents that it knew. If the list has a selector, the range is wider than necessary.
+// lists widens the range from work.fewest to work.most after a list from the server. The list may contain dependents
+// that the process did not know, and lack dependents that it knew. For a list with a selector, the range becomes wider
+// than necessary.
 func (p *process) lists(s *State, r *sim.Record, k *work) {
 	if k.owner == "" {
 		return
@@ -177,16 +178,17 @@ func (p *process) lostRelease(s *State, r *sim.Record) bool {
 	return r.Code == 404 || r.Code == 422 && (live == nil || live.Meta.GetUID() != saw.GetUID())
 }
 
-// tookFor reports whether the actor had read the object of e as active, although the answer to its write r shows the
-// object as inactive. It is false if the process itself has requested the deletion.
+// tookFor reports whether a worker may count an object that its own write r showed as inactive. The worker may if it
+// had read the object as active before, and if the process has not requested the deletion.
 func (p *process) tookFor(r *sim.Record, e *view.Sight) bool {
 	saw := meta.Of(r.Saw)
 	return e.Value != nil && !(meta.Deleting(e.Meta) && e.Removed) && saw != nil && p.Actor.counts(r.Saw, saw)
 }
 
-// eitherWay widens the range of counts of a worker if the cache does not yet show the process's own adoptions and
-// releases. The worker may count the state before or after them. It must remember only creations and deletions, as
-// expectations do. kube-controller-manager's consistency store does not remember releases either (RULES D47).
+// eitherWay widens the range from work.fewest to work.most if the cache does not yet show the process's own adoptions
+// and releases. The worker may count the dependents as before or after these writes: it must remember only creations
+// and deletions, as expectations do. kube-controller-manager's consistency store does not remember releases either
+// (RULES D47).
 func (p *process) eitherWay(k *work) {
 	for _, e := range p.known.Ahead {
 		if e.Cached == nil || e.Value == nil || meta.Deleting(e.Meta) && e.Removed || !p.manages(e.Kind) {
@@ -206,8 +208,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an adopted object as an additional dependent: at some moment of the
-// reconcile, its cache showed the object as an active orphan.
+// takesFor reports whether a worker may count an adopted object as an additional dependent. It may if the process's
+// cache showed an active orphan at some moment of the reconcile.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]
@@ -229,15 +231,15 @@ func (p *process) takesFor(uid types.UID, k *work) bool {
 	return false
 }
 
-// countsStill reports whether an object still counts as active, because the cache shows it as active, although an
-// answer shows it as inactive. Controllers do not search answers for changes by others, such as a deletion. The result
-// is false if the process itself has requested the deletion.
+// countsStill reports whether the cache shows an object as active although an answer shows it as inactive. Then the
+// object counts, because controllers do not search answers for changes by others, such as a deletion. If the process
+// itself has requested the deletion, the result is false.
 func (p *process) countsStill(e *view.Sight, m metav1.Object) bool {
 	return !(meta.Deleting(m) && e.Removed) && e.Cached != nil && p.Actor.counts(e.Cached, meta.Of(e.Cached))
 }
 
-// createdUnseen holds objects that a process has created and not yet received as an event, of kinds that p.known does
-// not contain. The process assumes that they exist, and may be wrong (needed-objects-exist).
+// createdUnseen holds objects that a process has created, but not yet received in an event. They are of kinds that
+// p.known does not contain. The process assumes that they exist, and may be wrong (needed-objects-exist).
 type createdUnseen []created
 
 type created struct {
@@ -254,7 +256,6 @@ func (m *createdUnseen) note(p *process, r *sim.Record, w *Write) {
 	*m = append(*m, created{coordsOf(r.Object), objectOf(r.After)})
 }
 
-// shown removes an object, because the process has received it.
 func (m *createdUnseen) shown(what sim.Ref) {
 	at := coordsOf(what)
 	*m = slices.DeleteFunc(*m, func(x created) bool { return x.at == at })
@@ -290,7 +291,7 @@ func (m createdUnseen) digest() (sum uint64) {
 
 func coordsOf(r sim.Ref) coords { return coords{r.Kind, r.Namespace, r.Name} }
 
-// try names what an owner retries by replacing a failed dependent.
+// try names the work that is retried when a failed dependent of the owner is replaced ([Contract].RetryOf).
 type try struct {
 	owner types.UID
 	what  string

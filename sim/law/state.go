@@ -31,7 +31,7 @@ type State struct {
 	spared              forbidden           // objects that the server refuses to delete
 	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
-	epoch     int  // rises with each commit from outside (by the user), era switch, server upgrade and server downgrade
+	epoch     int  // increases at each write of the user, era switch, server upgrade and server downgrade
 	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
 }
@@ -161,10 +161,9 @@ func (s *State) get(kind, namespace, name string) runtime.Object {
 // dependents. The number in the status may not exceed this count (EXACT-8).
 type everOwned struct {
 	kinds []string
-	had   map[types.UID]int // by UID of the owner; includes increases of the status by other clients
+	had   map[types.UID]int // UID of the owner -> number, including increases of the status by other clients
 }
 
-// know adds the kind of an actor whose status counts deleted dependents.
 func (e *everOwned) know(sub *Actor) {
 	if slices.ContainsFunc(sub.Counts, func(c Count) bool { return c.Ever }) && !slices.Contains(e.kinds, sub.For.Kind) {
 		e.kinds = append(e.kinds, sub.For.Kind)
@@ -189,7 +188,7 @@ func (e *everOwned) fold(s *State, r *sim.Record, w *Write) {
 	}
 }
 
-// told returns the largest increase that a write makes to a count with Ever set.
+// told returns how much a write increases the counts with Ever set. If there are several, the largest increase counts.
 func (s *Actor) told(before, after any) (n int) {
 	for i := range s.Counts {
 		c, was := &s.Counts[i], 0
@@ -227,7 +226,7 @@ func (e *everOwned) digest() uint64 {
 // EXACT-12).
 type uncertainCounts map[types.UID]bool
 
-// fold adds an owner in two cases: the process writes a status that it guesses (see guesses), or it removes a finalizer
+// fold adds an owner in two cases. The process writes a status that it guesses (see guesses). Or it removes a finalizer
 // from a dependent while its cache lacks the owner.
 func (v *uncertainCounts) fold(s *State, r *sim.Record, w *Write) {
 	p := w.process

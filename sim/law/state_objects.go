@@ -13,8 +13,8 @@ type Object struct {
 	Ref   sim.Ref
 	Value any
 	Meta  metav1.Object // the metadata of Value
-	slot  int           // index in the list of its kind
-	maker *Actor        // the actor that created it; nil if no actor did
+	slot  int           // index in the list of the kind
+	maker *Actor        // the actor that created the object; nil if no actor did
 	bare  bareness
 }
 
@@ -86,7 +86,6 @@ func (s *stored) Kind(kind string) []*Object {
 	return nil
 }
 
-// each yields every stored object, kind by kind.
 func (s *stored) each(yield func(o *Object) bool) {
 	for _, l := range s.kinds {
 		for _, o := range l.objects {
@@ -225,7 +224,7 @@ func (s *stored) unindex(o *Object, ref *metav1.OwnerReference) {
 	}
 }
 
-// activeUpTo counts the active dependents that an owner controls, up to the number enough; -1 means no limit.
+// activeUpTo counts the active dependents that an owner controls. It stops at the number enough; -1 means no limit.
 func (s *stored) activeUpTo(sub *Actor, owner types.UID, enough int) int {
 	n := 0
 	for _, o := range s.Dependents(owner) {

@@ -39,8 +39,8 @@ func (l *recentlyDeleted) fold(r *sim.Record) {
 	}
 }
 
-// within returns the object deleted at these coordinates, and the time since the deletion. It returns nil if that time
-// is not less than the parameter long, or if no object was deleted.
+// within returns the deleted object with this kind, namespace and name, and the time since its deletion. It returns nil
+// if no such object was deleted, or if the time is not less than the parameter long.
 func (l *recentlyDeleted) within(at coords, long, now time.Duration) (any, time.Duration) {
 	if p, was := l.gone[at]; was && now-p.at < long {
 		return p.value, now - p.at
@@ -73,9 +73,9 @@ func (p deletedSinceSettled) fold(before metav1.Object, ends bool) {
 	}
 }
 
-// forbidden holds the owners for which the server refused a creation, because of a quota or a missing permission. The
-// value is the process that tried. After a write of another client, the creation may be allowed: the entry is removed,
-// and the process has to try again. The UID "" stands for every owner: for a program, the owner is not known.
+// forbidden maps an owner to the process whose creation for this owner the server refused, because of a quota or a
+// missing permission. A write of another client may allow the creation. Then the entry is removed, and the process has
+// to try again. The UID "" stands for every owner, because the owner is unknown for a program.
 type forbidden map[types.UID]string
 
 // refused records a create that the server refused with 403.
@@ -120,7 +120,8 @@ func (f forbidden) more(owner *Object) bool {
 	return is || anyOfThem
 }
 
-// asksAgain reports whether the last reconcile of a key was a retry, and creates for this object are forbidden.
+// asksAgain reports whether the last reconcile of a key was a retry while the server refuses creations for the key's
+// object.
 func (s *State) asksAgain(p *process, k *view.Queued) bool {
 	o := s.Named(p.Actor.For.Kind, k.Namespace, k.Name)
 	return k.Again && o != nil && s.forbidden.more(o)
@@ -134,13 +135,13 @@ func (f forbidden) digest() uint64 {
 	return sum
 }
 
-// missingNamed holds the names of deleted dependents, if the controller had chosen the names. Another actor has deleted
-// these dependents, or the controller itself after they had finished. Such dependents are not interchangeable. The
-// controller may create web-0 although web-1 is surplus (EXACT-2), and delete web-1 although web-0 is missing
-// (EXACT-1).
+// missingNamed holds the names of deleted dependents, if the controller had chosen the names. Another actor deleted
+// these dependents, or the controller itself after they had finished. Dependents with chosen names are not
+// interchangeable. The controller may create web-0 although web-1 is surplus (EXACT-2), and delete web-1 although web-0
+// is missing (EXACT-1).
 type missingNamed struct {
 	names map[place]bool
-	count map[types.UID]int // number of names by owner
+	count map[types.UID]int // owner -> number of names
 }
 
 // place is the name of a dependent under its owner.
@@ -210,9 +211,9 @@ func (t *missingNamed) restores(owner types.UID, r *sim.Record) bool {
 type orphaning struct {
 	owner    types.UID
 	record   int      // index of the record that accepted the deletion
-	lost     bool     // the reference was removed
+	lost     bool     // the reference to the owner was removed
 	again    bool     // an adopter added the reference again (ADOPT-7)
-	strength Strength // of a violation if the dependent is deleted; Committed if the GC could not know
+	strength Strength // strength if the dependent is deleted; Committed if the collector did not know the dependent
 }
 
 type orphanings struct {
@@ -249,8 +250,8 @@ func (p *orphanings) fold(s *stored, r *sim.Record, w *Write) {
 	}
 }
 
-// orphaned notes that the garbage collector removed a reference that was added after the deletion of the owner had
-// been accepted.
+// orphaned notes that the garbage collector removed a reference to an owner with an accepted orphaning deletion. The
+// reference was added after the deletion had been accepted.
 func (p *orphanings) orphaned(s *stored, r *sim.Record, w *Write) {
 	uid := w.Before.GetUID()
 	for _, ref := range w.Before.GetOwnerReferences() {

@@ -18,22 +18,22 @@ import (
 type settledCounts struct {
 	done      bool
 	collector *process          // a running garbage collector with active watches; nil for none
-	owners    []ownerCount      // reconciled objects that are not terminating, once for each of their controllers
+	owners    []ownerCount      // reconciled, non-terminating objects; an object has one entry for each controller
 	orphans   []*Object         // dependents without a ControllerRef, except terminating ones
-	slots     map[types.UID]int // the last index of each object in owners: ownerCount.next leads to the others
+	slots     map[types.UID]int // UID -> last index in owners; ownerCount.next leads to the object's other entries
 }
 
 // ownerCount holds the numbers of active dependents that an owner has and wants, by the contract of one controller.
 type ownerCount struct {
 	*Object
 	sub   *Actor
-	next  int // index in owners of the same object under its next controller; -1 for none
+	next  int // index in owners of the object's entry for another controller; -1 for none
 	owned int
-	held  int  // dependents that it owns, including inactive ones
-	want  int  // negative if the contract does not say
-	waits bool // its controller creates no more because of a dependent's state (BlocksCreate) or because the server forbids it
-	turns bool // its controller deletes none either, because it creates and deletes named dependents one after another
-	works bool // every process of its controller is running with active watches, so the owner must have converged
+	held  int  // number of owned dependents, including inactive ones
+	want  int  // number of wanted dependents; negative: unknown
+	waits bool // a dependent (BlocksCreate) or the server forbids further creations
+	turns bool // deletions must wait too: the controller replaces named dependents one after another
+	works bool // every process of the controller runs with active watches, so the owner must have converged
 }
 
 // short reports whether an owner has too few or too many dependents, without an excuse.
@@ -109,14 +109,13 @@ func (c *settledCounts) take(s *State) {
 	}
 }
 
-// described reports whether a process before index i runs the same controller for the same kind. So the owners of a
-// kind are counted once for each controller, not for each process.
+// described reports whether a process before index i runs the same controller for the same kind. The owners of a kind
+// are counted once for each controller, not once for each process.
 func (s *State) described(i int) bool {
 	sub := &s.processes[i].Actor
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.runs(sub) })
 }
 
-// runs reports whether a process runs the actor's controller for its kind.
 func (p *process) runs(sub *Actor) bool {
 	return p.Actor.For.Kind == sub.For.Kind && p.Actor.Controller == sub.Controller
 }
@@ -126,7 +125,8 @@ func (s *State) counted(i int, kind string) bool {
 	return slices.ContainsFunc(s.processes[:i], func(p *process) bool { return !p.stopped && p.manages(kind) })
 }
 
-// allWork reports whether all processes that run the actor's controller for its kind are running with active watches.
+// allWork reports whether every process of the actor's controller runs with active watches. Stopped processes do not
+// count.
 func (s *State) allWork(sub *Actor) bool {
 	return !slices.ContainsFunc(s.processes, func(p *process) bool { return p.runs(sub) && !p.stopped && !p.works() })
 }
@@ -153,7 +153,6 @@ func (c *settledCounts) addOwners(s *State, sub *Actor) {
 	}
 }
 
-// standsAlone reports whether a controller declares o as Standalone.
 func (s *State) standsAlone(o sim.Ref) bool {
 	return slices.ContainsFunc(s.processes, func(p *process) bool { return p.Actor.standsAlone(o) })
 }
@@ -193,8 +192,8 @@ func (s *State) awaits(sub *Actor, owner *Object) bool {
 	})
 }
 
-// agrees panics if an actor's contract is wrong for the stored owners: MaxSurge or MaxUnavailable is negative, or every
-// owner has a selector that can match nothing.
+// agrees panics if an actor's contract is wrong for the stored owners. It is wrong if MaxSurge or MaxUnavailable is
+// negative, or if the selectors of all owners can match nothing.
 func (s *State) agrees(a *Actor) {
 	unselective, selects := (*Object)(nil), false
 	for _, o := range s.Kind(a.For.Kind) {
@@ -210,8 +209,8 @@ func (s *State) agrees(a *Actor) {
 	}
 }
 
-// matchable reports whether a selector can match any labels. For each key, some value or the absence of the key must
-// satisfy all requirements on the key. matchable tries the values in the requirements, and one other value.
+// matchable reports whether a selector matches some set of labels. For each key, one value or the absence of the key
+// must satisfy all requirements on this key. matchable tries the values in the requirements, and one other value.
 func matchable(sel labels.Selector) bool {
 	all, selects := sel.Requirements()
 	for _, r := range all {

@@ -33,7 +33,7 @@ func (b Violation) String() string {
 // Report records that the current record violates the law of the running check.
 func (j *Judge) Report(s Strength, text string) {
 	if j.actor != nil && j.actor.Actor.Opaque && j.checks[j.current].law.Races && j.record.Op == sim.Commit {
-		s = Committed // it is not known what the program had seen when it decided
+		s = Committed // it is unknown what the program had seen when it decided to write
 	}
 	j.report(Violation{Strength: s, Record: j.record.Index, Text: text})
 }

@@ -27,8 +27,8 @@ func committedIf(excused bool) Strength {
 
 func informedIf(knew bool) Strength { return committedIf(!knew) }
 
-// adoptionStrength returns Informed if the adopter could have known that its own object was terminating. It could know
-// this from a delivery or a live read, or with the live read that ADOPT-4 requires.
+// adoptionStrength returns Informed if a delivery or a live read had shown the adopter that its own object was
+// terminating. It also returns Informed for an adopter of profile Upstream without the live read that ADOPT-4 requires.
 func adoptionStrength(r *sim.Record, w *Write) Strength {
 	if meta.Deleting(meta.Of(r.SawFor)) {
 		return Informed
@@ -44,8 +44,8 @@ func adoptionStrength(r *sim.Record, w *Write) Strength {
 }
 
 // inherits returns the strength of a write that takes an object from another owner. It is Committed if a server-side
-// apply replaces the reference to an owner by a reference to a recreated owner of that name. The actor cannot expect
-// this: any other apply that adds a second controller is refused.
+// apply replaces the reference to an owner by a reference to the recreated owner. The actor cannot expect that the
+// server accepts this: any other apply that adds a second controller is refused.
 func (w *Write) inherits(r *sim.Record) Strength {
 	if r.Guards.Applies && w.NewOwner != nil && w.Owner.Kind == w.NewOwner.Kind && w.Owner.Name == w.NewOwner.Name {
 		return Committed
@@ -53,7 +53,7 @@ func (w *Write) inherits(r *sim.Record) Strength {
 	return Informed
 }
 
-// newsTo returns Committed if the version that the actor had read has no reference to that owner, otherwise Informed.
+// newsTo returns Committed if the object that the actor had read has no reference to the owner, otherwise Informed.
 func newsTo(w *Write, owner types.UID) Strength {
 	if w.Saw != nil && meta.RefTo(w.Saw, owner) == nil {
 		return Committed
@@ -61,9 +61,9 @@ func newsTo(w *Write, owner types.UID) Strength {
 	return Informed
 }
 
-// collects returns the strength if the garbage collector deletes an object that an owner keeps. It is Committed if the
-// garbage collector had read the object without that reference, or had read that the owner waits for its dependents. A
-// second delete of the owner, with another policy, may have ended the waiting.
+// collects returns the strength of the violation if the garbage collector deletes an object that an owner keeps. It is
+// Committed if the collector had read the object without the reference, or had read that the owner waits for its
+// dependents. A second delete of the owner, with another policy, may have ended the waiting.
 func collects(w *Write, ref *metav1.OwnerReference) Strength {
 	if w.process.readWaiting(ref, w.Before.GetNamespace()) {
 		return Committed

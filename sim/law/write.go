@@ -15,27 +15,27 @@ import (
 // laws, and valid until the next record.
 type Write struct {
 	For   sim.Ref // the object that the actor was reconciling; derived from references if the record has none
-	Actor *Actor  // nil if the writer is no actor, or reconciles no kind
+	Actor *Actor  // the writer's actor; nil if there is none, or if it reconciles no kind
 	GC    bool    // the writer is the garbage collector
 
-	Before, After, Saw        metav1.Object          // the object before, after, and as the actor had read it, or nil
+	Before, After, Saw        metav1.Object          // the object before and after the write, and as the actor read it
 	Owner, NewOwner, SawOwner *metav1.OwnerReference // the ControllerRefs of Before, After and Saw
 
 	Dependent bool // the actor manages the object's kind; Standalone objects and objects out of reach are excluded
-	Mine      bool // Owner names For
-	SawMine   bool // SawOwner names For
-	Claims    bool // an existing object gets another ControllerRef
-	Adopts    bool // the new ControllerRef names For
-	Drops     bool // the ControllerRef to For is removed, and the object stays
-	Deletes   bool // the object begins to terminate, or is removed without having been terminating
-	Unread    bool // it is not known which version the actor had read
+	Mine      bool // Owner names the reconciled object (For)
+	SawMine   bool // SawOwner names the reconciled object (For)
+	Claims    bool // an existing object gets a ControllerRef to a new owner
+	Adopts    bool // an existing object gets a ControllerRef to the reconciled object (For)
+	Drops     bool // the ControllerRef to the reconciled object (For) is removed, and the object stays
+	Deletes   bool // the object begins to terminate, or is removed at once
+	Unread    bool // it is unknown which version the actor had read
 
-	process *process // of the actor; nil for none
+	process *process // the writer's process; nil if the writer is no actor
 	read    bool     // the UID in For is from a live read, not from the cache
 	dropped bool     // the server dropped the controller field from a reference to For
 }
 
-// maker returns the actor of the write, even if the actor reconciles no kind; nil if the writer is no actor.
+// maker returns the writer's actor, or nil. Unlike w.Actor, it is also set if the actor reconciles no kind.
 func (w *Write) maker() *Actor {
 	if w.process == nil {
 		return nil
@@ -76,7 +76,8 @@ func (w *Write) takesByName(r *sim.Record) bool {
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
 
-// unhands reports whether a write only removes finalizers of the actor. The write may also end the object.
+// unhands reports whether a write only removes finalizers of the actor. If no finalizer is left, the write may remove
+// the object.
 func (w *Write) unhands(r *sim.Record) bool {
 	switch {
 	case w.Before == nil:
@@ -102,8 +103,8 @@ func (w *Write) unhandsTerminating(r *sim.Record) bool {
 }
 
 // harmless reports whether a write to an object that the actor does not own is allowed. The write may adopt an orphan,
-// remove the actor's own reference, or remove its own finalizers from an object that is terminating or has no
-// controller.
+// or remove the actor's own reference. If the object is terminating or has no controller, the write may remove the
+// actor's own finalizers.
 func (w *Write) harmless(r *sim.Record) bool {
 	if w.Owner == nil && w.NewOwner == nil && w.unhands(r) || w.unhandsTerminating(r) {
 		return true
@@ -112,7 +113,7 @@ func (w *Write) harmless(r *sim.Record) bool {
 		return false
 	}
 	own := uidOf(w.For)
-	// the write may set controller in a reference that the actor already had (API-2)
+	// an adoption may also set controller in an existing reference to For (API-2)
 	if w.Owner == nil && (w.Adopts || w.dropped && meta.RefTo(w.Before, own) == nil) {
 		return w.adds(r, w.For.UID) || w.takesByName(r)
 	}
@@ -172,8 +173,9 @@ func (w *Write) fill(s *State, r *sim.Record, p *process, known Evidence) {
 	w.Drops = w.Mine && w.After != nil && !w.isFor(w.NewOwner)
 }
 
-// keyedOtherwise reports whether For of the record is not the reconciled object, because the controller has several
-// queues. Then For is empty, names an object that was never stored or received, or is a key of another watched kind.
+// keyedOtherwise reports whether the record's For is not the reconciled object. This happens if the controller has
+// several queues. Then For is empty, names an object that was never stored or received, or is a key of another watched
+// kind.
 func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	if f.Name == "" || !p.met[view.KeyOf(f)] && s.Named(p.Actor.For.Kind, f.Namespace, f.Name) == nil {
 		return true
@@ -186,7 +188,7 @@ func (p *process) keyedOtherwise(s *State, f sim.Ref) bool {
 	return false
 }
 
-// readFor sets the UID of For to the UID that the actor has read live, if that UID belongs to the written object or its
+// readFor sets the UID of For to the UID that a live read showed, if this UID belongs to the written object or its
 // owner. The actor's cache may still contain an earlier object with the same name.
 func (w *Write) readFor(r *sim.Record) {
 	k := w.process.work(r)

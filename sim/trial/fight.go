@@ -15,27 +15,27 @@ type watch struct {
 	detector fight.Detector
 	growth   growth
 	own      ownTrigger
-	threads  map[[2]string]string // by process and kind: the thread of these deliveries, "PROCESS sees KIND"
+	threads  map[[2]string]string // (process, kind) -> name of the thread of these deliveries, such as "web sees Pod"
 	deed     stepped
 	rounds   int   // how often states recurred since the last user action or fault
-	cycle    []int // indexes of the records of a fight that was found, but is not in the history yet
+	cycle    []int // record indexes of a fight that is not yet in the history; nil for none
 }
 
 type tally struct {
-	writes    int // number of commits since the trial began, except to the status
-	committed int // the step of the last commit, plus the later steps that do not count (see pass)
+	writes    int // number of commits since the trial began, without status writes
+	committed int // the step of the last commit, plus the number of later steps in a lull (see pass)
 }
 
 // stepped describes the last step for the fight detector.
 type stepped struct {
-	thread  string // the process; for a delivery, "PROCESS sees KIND"
+	thread  string // name of the process; for a delivery, a name such as "web sees Pod"
 	record  int    // index of the last commit in the step; -1 for none
 	object  sim.Ref
 	outside bool // a user action or a fault happened in the step
 }
 
-// fightRounds is how often a state must recur in a fight. One recurrence is not enough, because two instances of one
-// controller may undo each other's work once by chance.
+// fightRounds is how often a state must recur before a cycle counts as a fight. One recurrence is not enough: by
+// chance, two instances of one controller may undo each other's work once.
 const fightRounds = 3
 
 // programRounds replaces fightRounds in worlds with whole programs. The host cannot see their queues, so states that
@@ -128,8 +128,8 @@ func (w *watch) thread(process, kind string) string {
 	return name
 }
 
-// busy lists the threads that have an enabled action. A cycle without an action of a busy thread is no fight: the
-// schedule caused the cycle because it never chose that thread.
+// busy lists the threads that have an enabled action. If a busy thread takes no part in a cycle, the cycle is no fight.
+// It repeats only because the schedule never chose that thread.
 func (t *Trial) busy() []string {
 	var names []string
 	for _, a := range t.World.Enabled() {
@@ -175,7 +175,8 @@ func (t *Trial) fought() bool {
 	return true
 }
 
-// blindIn reports whether events are withheld from a process in the cycle. The process might end the cycle after them.
+// blindIn reports whether events are withheld from a process in the cycle. With these events, the process might end the
+// cycle.
 func (t *Trial) blindIn(cycle []int) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
@@ -194,8 +195,8 @@ func (t *Trial) disturbed() bool {
 	})
 }
 
-// If a process is down or has a paused watch, Settle calls loops after 512 writes (firstLook), and whenever the number
-// of writes has quadrupled. A repetition in the last 4000 records ends the call of Settle, but is not a fight.
+// Settle calls loops after 512 writes (firstLook), and whenever the number of writes has quadrupled. loops examines the
+// last 4000 records (lookRecords). A repetition ends the call of Settle, but is not a fight.
 const (
 	firstLook   = 512
 	lookRecords = 4000

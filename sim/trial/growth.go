@@ -14,8 +14,8 @@ import (
 // number of objects. It counts how often a process writes for the same object in the same way.
 type growth struct {
 	writes int             // number of writes since the last user action or fault
-	doing  map[doing]*done // how often each way of writing was used after the first 250 writes
-	hit    *done           // an entry of doing that was used 1000 times since it was last examined
+	doing  map[doing]*done // number of uses of each way of writing; the first 250 writes are left out
+	hit    *done           // an entry of doing that must be examined, after 1000 more uses; nil for none
 	most   int             // the maximum number of entries in doing; 0 means no limit
 }
 
@@ -64,7 +64,7 @@ func (g *growth) note(r *sim.Record) {
 	}
 	d := g.doing[what]
 	if d == nil {
-		if g.most > 0 && len(g.doing) >= g.most { // a way of writing that continues is counted again
+		if g.most > 0 && len(g.doing) >= g.most { // the counts start again from zero
 			clear(g.doing)
 		}
 		d = &done{doing: what, next: growthMost}
@@ -78,9 +78,9 @@ func (g *growth) note(r *sim.Record) {
 	}
 }
 
-// endless reports whether repeated writes will not end. It is false for creations by a controller with Replicas in its
-// contract, because EXACT-2 checks creations. The limit for updates is eight times the number of objects, because one
-// object may need a write for each other object. Writes that change only times (heartbeats) are not endless.
+// endless reports whether repeated writes will not end. Creations do not count if the controller's contract has
+// Replicas, because EXACT-2 checks them. The limit for updates is eight times the number of objects, because one object
+// may need an update for each other object. Updates that change only timestamps (heartbeats) are not endless.
 func (t *Trial) endless(d *done) bool {
 	p := t.Cluster.Process(d.process)
 	if d.object.Name == "" {
@@ -114,12 +114,12 @@ func (t *Trial) grows(d *done) string {
 // that write starts the next reconcile. Other detectors miss this, because nothing grows, and no state recurs while
 // time passes.
 type ownTrigger struct {
-	runs map[int][]int // by index of a write: the chain of writes that ends with it, as indexes (see ownRounds)
-	hit  []int         // a chain of four writes (ownRounds+1); nil for none
+	runs map[int][]int // index of a write -> indexes of the writes in the chain that ends with this write
+	hit  []int         // a chain of four writes, which is a fight; nil for none
 }
 
-// ownRounds is the number of consecutive writes, each triggered by the previous one, that count as a fight. A write
-// that a timer triggered, such as a heartbeat or a renewal, starts a new chain.
+// In a chain of writes, each write triggers the next. A chain is a fight after ownRounds triggered writes. A write that
+// a timer triggered, such as the renewal of a lease, starts a new chain.
 const ownRounds = 3
 
 func (o *ownTrigger) reset() {
@@ -131,7 +131,7 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if r.Before == nil || r.After == nil || reportsOnly(r) || r.Object.Kind == "Lease" {
 		return
 	}
-	// at time 0 nothing can recur, so most worlds need no comparison here
+	// a write at time 0 without a trigger starts no chain; in most worlds, this saves all comparisons
 	before := triggerOf(h, r)
 	if before == nil && r.At == 0 || !fight.OnlyTimes(r.Before, r.After) {
 		return
@@ -152,9 +152,9 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	}
 }
 
-// triggerOf returns the write whose event started the reconcile that made r, or nil. Both writes must be of one
-// process. The host cannot see the reconciles of programs. So for a program, the event must be less than a second old:
-// a timer may trigger a later write.
+// triggerOf returns the write that triggered the write r, or nil. The event of the first write started the reconcile
+// that wrote r, and both writes are of one process. For a program, whose reconciles the host cannot see, the event must
+// be less than a second old: a timer may trigger a later write.
 func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	event := h.At(r.Cause)
 	switch {

@@ -16,34 +16,34 @@ import (
 type Settling struct {
 	Settled bool          `json:"settled"`
 	At      time.Duration `json:"at"`               // the virtual time at the end
-	Writes  int           `json:"writes"`           // number of commits, except to the status
+	Writes  int           `json:"writes"`           // number of commits, without status writes
 	Steps   int           `json:"steps"`            // number of steps of the world
-	Fight   bool          `json:"fight,omitempty"`  // the world repeats itself, or grows without end
+	Fight   bool          `json:"fight,omitempty"`  // a fight was found: the world repeats itself, or grows for ever
 	Broken  bool          `json:"broken,omitempty"` // Limits.Stop ended the call at a violation
 	Ended   bool          `json:"ended,omitempty"`  // the source of choices ended the run before the world settled
 	Idle    string        `json:"idle,omitempty"`   // describes a loop without writes that ended the call; "" for none
-	Middle  string        `json:"middle,omitempty"` // interrupted work, because of which the world is not judged
+	Middle  string        `json:"middle,omitempty"` // describes interrupted work; if set, the world is not judged
 }
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
 // far exceed what a call needs. Steps and writes in a lull do not count. In a lull, the world waits for a distant
 // timer, while other timers fire without effect.
 type Limits struct {
-	Writes int           // number of commits, except to the status; 0: half a million
-	Steps  int           // number of steps; 0: two million; with a whole program 15,000 plus Recorded
-	Idle   int           // number of steps without a commit (For increases it); 0: 20,000, more with many objects
+	Writes int           // number of commits, without status writes; 0: half a million
+	Steps  int           // number of steps; 0: two million, or 15,000 plus Recorded if the world has a whole program
+	Idle   int           // number of steps without a commit, increased by For; 0: 20,000, more with many objects
 	For    time.Duration // limit of virtual time; 0 for none
 
-	Recorded int         // the number of steps of a replayed run
-	Rest     bool        // after For has passed, complete interrupted work, and evaluate the laws of the settled world
-	Stop     func() bool // called after each step; true ends the call of Settle at a violation; nil: never called
+	Recorded int         // number of steps in the recording of a replayed run
+	Rest     bool        // complete interrupted work after For has passed, then evaluate the laws of the settled world
+	Stop     func() bool // called after each step; if it returns true, Settle ends; nil: never called
 }
 
 // The default limits of [Trial.Settle]. They end a run that never settles before its history fills the memory.
 const (
 	maxWrites = 500_000
 	maxSteps  = 2_000_000
-	maxHosted = 15_000 // in worlds with a whole program, because its steps take a hundred times as long
+	maxHosted = 15_000 // replaces maxSteps in worlds with a whole program, whose steps take a hundred times as long
 	maxIdle   = 20_000
 
 	stepsOfLook = 20 // steps that a starting process needs for each object
@@ -97,16 +97,16 @@ func (d *deadline) digest(h *sim.Hash, now time.Duration) {
 	}
 }
 
-// After the time in Limits.For has passed, interrupted work continues until nothing has changed for ten seconds
-// (doneFor), but at most for a minute (goesOn). doneFor exceeds the delay of the Job controller before each reconcile
-// (one second), and the delays of most retries.
+// With Limits.Rest, interrupted work continues after Limits.For until nothing has changed for ten seconds (doneFor),
+// but at most for a minute (goesOn). doneFor exceeds the delay of the Job controller before each reconcile (one
+// second), and the delays of most retries.
 const (
 	doneFor = 10 * time.Second
 	goesOn  = time.Minute
 )
 
-// next returns the time of the next timer. soon is true if that time is at most ten seconds after the last change: then
-// work may be unfinished.
+// next returns the time of the next timer. If that time is at most ten seconds after the last change, work may be
+// unfinished, and soon is true.
 func (t *Trial) next() (at time.Duration, soon bool) {
 	if pending := t.World.Clock.Pending(); len(pending) > 0 {
 		return pending[0].At, pending[0].At <= t.rest.since+doneFor
@@ -132,10 +132,10 @@ func (t *Trial) underWay() string {
 	return "a reconcile"
 }
 
-// Settle takes steps until the world has settled: only faults, or timers without effect, are left. Then it evaluates
-// the laws about settled worlds. Settle also stops at a fight, which violates NOFIGHT-1, and at a limit, which violates
-// EXACT-7. If Limits.For ends the call, the laws about settled worlds are evaluated only if no timers are left, or with
-// Limits.Rest, after interrupted work is completed.
+// Settle takes steps until the world has settled, that is, until only faults or timers without effect are left. Then it
+// evaluates the laws about settled worlds. Settle also stops at a fight, which violates NOFIGHT-1, and at a limit,
+// which violates EXACT-7. If Limits.For ends the call, the laws are evaluated only if no timers are left, or if
+// Limits.Rest is set and interrupted work is complete.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
 	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
@@ -243,7 +243,7 @@ func (t *Trial) idleUntil(e []sim.Action) time.Duration {
 }
 
 // mostIdle returns the maximum number of steps without a commit. It grows with Limits.For, because a process may start
-// every second. By default, it also grows with the number of objects, because a starting process reads every object.
+// every second. If Limits.Idle is 0, it also grows with the number of objects: a starting process reads all objects.
 func (t *Trial) mostIdle(l *Limits) int {
 	each := stepsOfLook * int(l.For/time.Second)
 	if l.Idle > 0 {

@@ -13,17 +13,17 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// If only timers are left, the world settles when each timer has fired three times (beatsTimes), in at least an hour
-// (beatsFor), and writes have changed only times. Without this rule, a controller that polls every ten minutes would
-// never settle. To wait for a later poll that changes something, use Limits.For.
+// If only timers are left, each timer must fire three times (beatsTimes) before the world settles, in at least an hour
+// (beatsFor). Meanwhile, writes may change only timestamps. Without this rule, a controller that polls every ten
+// minutes would never settle. To wait for a later poll that changes something, use Limits.For.
 const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
 	// pollsFor replaces beatsFor in worlds with whole programs, where every poll takes many steps. It exceeds the
 	// longest backoff of client-go's queues.
 	pollsFor   = 20 * time.Minute
-	beatsMost  = 1000                   // this number of fired timers is enough, even in less time
-	beatsLeast = 100 * time.Millisecond // a timer that fires more often is a loop
+	beatsMost  = 1000                   // with this number of fired timers, the world may settle before beatsFor
+	beatsLeast = 100 * time.Millisecond // a timer that fires at shorter intervals is a loop
 
 	// A creation that is refused at about equal intervals is a poll. The interval is at least a second (a shorter
 	// interval is a loop) and less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off
@@ -37,13 +37,13 @@ const (
 
 // resting counts the timers that have fired since the last change.
 type resting struct {
-	fired   map[beat]int         // how often each timer has fired after the time in since
+	fired   map[beat]int         // timer -> how often it has fired since the count began
 	due     []*sim.Alarm         // timers that the last step may have fired
 	since   time.Duration        // the time of the first wait for a timer after the last change
 	rounds  int                  // the sum of the numbers in fired
 	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
-	changed bool                 // something has changed, so the next wait for a timer begins a new count
-	knocks  map[worker][]string  // by worker: messages of the 403 refusals in its current reconcile
+	changed bool                 // something has changed, so the next call of waits resets the counts
+	knocks  map[worker][]string  // worker -> messages of the 403 refusals in the worker's current reconcile
 	again   map[creation]refused // the creations that were refused because the object exists
 }
 
@@ -71,7 +71,7 @@ func (r *resting) reset() {
 }
 
 // digest adds what decides when the world counts as settled: the time since the last change, the timers that have
-// fired, and the refused creations. The due timers follow from the clock's state.
+// fired, and the refused creations. The field due is left out, because it follows from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
 	var creations uint64
 	for c, last := range r.again { //detcheck:ordered a sum
@@ -127,8 +127,8 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// repeats reports whether a creation was refused because the object exists, not for the first time, and at about the
-// same interval. For example, an operator may begin each poll with the creation of its objects.
+// repeats reports whether a creation is refused again because the object exists, at about the same interval as before.
+// For example, an operator may begin each poll with the creation of its objects.
 func (r *resting) repeats(rec *sim.Record) bool {
 	if rec.Code != http.StatusConflict || rec.Verb != "create" {
 		return false
@@ -146,9 +146,8 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
-// polls reports whether a refusal is part of a poll, so that it is no change. A poll reads a missing object, or tries
-// to take a lock: a program creates an object that another instance of it has created. The host cannot see the
-// reconciles of programs, so no SyncEnd record reports the error.
+// polls reports whether a refusal is part of a poll, and therefore no change. A poll reads a missing object, or tries
+// to take a lock. To take a lock, a program creates an object that another instance of the program may have created.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -224,7 +223,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	return false
 }
 
-// waits begins to count fired timers from zero if something has changed. It is called when only timers are left.
+// waits resets the counts of fired timers if something has changed. It is called when only timers are left.
 func (r *resting) waits(now time.Duration) {
 	if r.changed {
 		clear(r.fired)
@@ -236,7 +235,7 @@ func (r *resting) waits(now time.Duration) {
 // a resync in twelve hours, while a lease is renewed every two seconds.
 func (r *resting) lulled(now time.Duration) bool { return !r.changed && now < r.lull }
 
-// beating reports whether timers have fired since the last change, each at average intervals of at least 100 ms.
+// beating reports whether each timer has fired, on average, at most ten times a second since the last change.
 func (r *resting) beating(now time.Duration) bool {
 	return !r.changed && now > r.since && (now-r.since)*time.Duration(len(r.fired)) >= time.Duration(r.rounds)*beatsLeast
 }
@@ -249,10 +248,10 @@ func (t *Trial) withheld(process string) bool {
 // electionFor is longer than the leases of leader elections.
 const electionFor = 30 * time.Second
 
-// patience returns how long timers must have had no effect, so that the world has settled. With [Limits].For it is an
-// hour. Otherwise it is 0 if all timers belong to processes with withheld events: their delays grow, and an hour shows
-// at most three retries. It is 30 s if all other timers belong to managers: by then, an old lease has expired. In all
-// other cases it is an hour, or 20 minutes in worlds with programs.
+// patience returns how long timers must have no effect before the world counts as settled. It is 0 if all timers belong
+// to processes with withheld events: their delays grow, and an hour shows at most three retries. It is 30 s if all
+// other timers belong to managers: by then, an old lease has expired. In other worlds with programs it is 20 minutes.
+// Otherwise, and always with [Limits].For, it is an hour.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {

@@ -35,7 +35,7 @@ type Trial struct {
 type Options struct {
 	Laws    []*law.Law      // nil means [law.All] and the invariants of contracts
 	Choices sim.Choices     // nil means the default schedule
-	Server  *fakeapi.Server // its objects count as created by the user; nil means an empty server
+	Server  *fakeapi.Server // the objects on this server count as created by the user; nil means an empty server
 
 	_ struct{}
 }
@@ -146,7 +146,8 @@ func (t *Trial) Switch(p *host.Process, c host.Controller) {
 	p.Switch(c)
 }
 
-// Faults adds a budget of faults, by name ([host.FaultNames]). From then on, the choices decide when a fault happens.
+// Faults allows a number of faults for each name in counts ([host.FaultNames]). From then on, the choices decide when a
+// fault happens.
 func (t *Trial) Faults(counts map[string]int) error {
 	b, err := t.Cluster.NewBudget(counts)
 	if err != nil {
@@ -156,9 +157,9 @@ func (t *Trial) Faults(counts map[string]int) error {
 	return nil
 }
 
-// Forget limits the memory of an endless trial. At least keep records and server revisions are kept; a watch cannot
-// start from a dropped revision. Forget also limits what the laws remember about deleted objects, and the number of the
-// fight detector's counters. Call it before the first step.
+// Forget limits the memory of an endless trial. At least the last keep records and server revisions stay. A watch
+// cannot start from a dropped revision. Forget also limits what the laws remember about deleted objects, and the number
+// of counters in the fight detector. Call it before the first step.
 func (t *Trial) Forget(keep int) {
 	t.World.History.Forget = keep
 	t.Judge.Memory = max(keep, leastMemory)

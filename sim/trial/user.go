@@ -44,11 +44,11 @@ func (t *Trial) Request(req *fakeapi.Request) (fakeapi.Response, error) {
 type user struct {
 	queue []deed
 	clock *sim.Clock
-	again time.Duration // the time of the next try of the first queued action; 0 before its first try
+	again time.Duration // when the first queued action is tried again; 0 before its first try
 }
 
 type deed struct {
-	label string      // the detail of its action key: "delete rs/web-a"
+	label string      // the name of the action in the schedule, such as "delete rs/web-a"
 	do    func() bool // performs the action; false if it must be repeated
 }
 
@@ -82,10 +82,10 @@ func (u *user) Digest(h *sim.Hash) {
 // Trap crashes a process at its next matching request, before or after the request is executed.
 type Trap struct {
 	Process string
-	After   bool          // crash after the request is executed, before its answer; false: before it is executed
+	After   bool          // true: crash after the request, before its answer; false: before the request
 	Verb    fakeapi.Verb  // "" for any write
-	Kind    *fakeapi.Kind // nil for any
-	Name    string        // "" for any
+	Kind    *fakeapi.Kind // nil for any kind
+	Name    string        // "" for any name
 	Back    bool          // the process restarts by itself
 }
 

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// Answer returns the response of an admission webhook: a refusal with err, or a patch that changes the received object
-// to now.
+// Answer returns the response of an admission webhook: a refusal if err is not nil, otherwise a patch that changes the
+// received object to the parameter now.
 func Answer(r *admissionv1.AdmissionRequest, now runtime.Object, err error) *admissionv1.AdmissionResponse {
 	var is, patch []byte
 	var steps []jsonpatch.Operation

@@ -18,8 +18,8 @@ import (
 )
 
 // Program returns a function that makes a program from the setup of a project's controller. The controller runs in a
-// manager of controller-runtime with the project's types, in the bubble. So that a run can be repeated, caches list in
-// the order of names, and generated names are the same after each restart.
+// manager of controller-runtime with the project's types, as a program of package bubble. Caches list by name, and
+// generated names are the same after each restart, so that a run can be repeated.
 func Program(scheme *runtime.Scheme, add ...func(*runtime.Scheme) error) func(as host.Controller,
 	setup func(mgr ctrl.Manager) error) host.Controller {
 	for _, f := range add {

@@ -12,20 +12,20 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Project is the module of another project in a released version, with its controllers.
+// Project is a released Go module of another project, with its controllers.
 type Project struct {
 	// Module is the Go module. go.mod has its version.
 	Module string
-	// Definitions are the files of the module with its CustomResourceDefinitions, as patterns of package filepath.
+	// Definitions are patterns, as in filepath.Glob, for the files with the CustomResourceDefinitions in the module.
 	// Worlds include them with "define released".
 	Definitions []string
 	Controllers []host.Controller
-	// Server, if set, has the functions that answer for the project's webhooks.
+	// Server, if set, contains the functions that replace the project's webhooks.
 	Server *fakeapi.Options
 	// Timed means that the project writes the real time into objects, so that two runs have different hashes.
 	Timed bool
 
-	kept string // the directory with its definitions, see definitions
+	kept string // the directory that the method definitions returns
 }
 
 // registry returns the controllers and functions that the project's worlds may name.

@@ -95,7 +95,7 @@ func (w *world) replay(t *testing.T, s *Project) {
 				}
 			}
 		}})
-	if *update { // the finding's file has fewer CRDs, and therefore another hash
+	if *update { // the replayed world has more CRDs than the minimized one, so the hash changes
 		write(t, w.shrunk(), s.without(t, string(f.Format())))
 	}
 	switch {

@@ -82,8 +82,8 @@ func manager(ctx context.Context, cfg *rest.Config, name string) (app.Controller
 	}, nil
 }
 
-// graph returns the garbage collector's graph. The command's options ignore some kinds by default. The configuration
-// does not contain this default, so it is repeated here.
+// graph returns the garbage collector's graph. The kinds that it ignores are a default of the command's flags, not of
+// the configuration. So they are set here.
 func graph(ctx context.Context, c *app.ControllerContext, meta metadata.Interface) *garbagecollector.GraphBuilder {
 	return garbagecollector.NewDependencyGraphBuilder(ctx, meta, c.RESTMapper,
 		garbagecollector.DefaultIgnoredResources(), c.ObjectOrMetadataInformerFactory, c.InformersStarted)
@@ -110,7 +110,7 @@ func run(ctx context.Context, cfg *rest.Config, name string, off []featuregate.F
 		return err
 	}
 	if controller == nil {
-		<-ctx.Done() // a feature gate disables it
+		<-ctx.Done() // a feature gate disables the controller
 		return ctx.Err()
 	}
 	begin()
@@ -136,8 +136,8 @@ func without(off []featuregate.Feature) (restore func(), err error) {
 
 const (
 	Era = "upstream"
-	// Unguarded is the era of upstream's controllers with the guard's feature gate disabled, as before v1.36. The
-	// guard makes a reconcile wait until the caches show the controller's last writes. Only some controllers have it.
+	// Unguarded is the era before v1.36, in which the feature gate of the guard is off. The guard makes a reconcile
+	// wait until the caches show the controller's last writes. Only some controllers have it.
 	Unguarded = "upstream-unguarded"
 )
 
@@ -148,8 +148,8 @@ var guards = map[string]featuregate.Feature{
 	names.StatefulSetController: features.StaleControllerConsistencyStatefulSet,
 }
 
-// Controllers returns upstream's controllers with names that [builtin.Registry] also has. Each has the declarations of
-// the newest era with that name. A controller with a gate in guards is also returned in the era [Unguarded].
+// Controllers returns the controllers of upstream that [builtin.Registry] has too. It takes their declarations, such as
+// the Contract, from the newest era there. A controller with a gate in guards is also returned in the era [Unguarded].
 func Controllers() []host.Controller {
 	var all []host.Controller
 	aliases, descriptors := app.ControllerAliases(), app.NewControllerDescriptors()
@@ -179,19 +179,19 @@ func Controllers() []host.Controller {
 // "replicaset@upstream".
 func Registry() *scenarios.Registry {
 	g := builtin.Registry()
-	g.Controllers = append(Controllers(), g.Controllers...) // of several with one name, the last is the default
+	g.Controllers = append(Controllers(), g.Controllers...) // the last controller with a name is the default
 	return g
 }
 
-// Controller returns upstream's controller with this name. It has the declarations of the parameter as, a controller of
-// the same objects. The feature gates in off are disabled.
+// Controller returns upstream's controller with this name. It has the declarations of the parameter as, the reference
+// controller of the same objects. The feature gates in off are disabled.
 func Controller(name string, as host.Controller, off ...featuregate.Feature) host.Controller {
 	as.Era = Era
 	return bubble.Controller(as, func(ctx context.Context, cfg *rest.Config) error { return run(ctx, cfg, name, off) })
 }
 
-// clients gives each controller its clients. Their discovery decodes each document once: the garbage collector reads
-// the same documents every 30 seconds of virtual time.
+// clients gives each controller its clients. Their discovery clients decode equal documents once, because the garbage
+// collector reads them every 30 seconds of virtual time.
 type clients struct {
 	clientbuilder.SimpleControllerClientBuilder
 }
@@ -208,10 +208,10 @@ func (c clients) DiscoveryClientOrDie(name string) discovery.DiscoveryInterface 
 	return decodesOnce{c.SimpleControllerClientBuilder.DiscoveryClientOrDie(name)}
 }
 
-// decodesOnce requests the documents of discovery each time, and remembers the decoded ones.
+// decodesOnce requests the discovery documents at each call, but decodes equal documents only once.
 type decodesOnce struct{ discovery.DiscoveryInterface }
 
-// decoded holds the preferred resources by the text of the discovery documents. Callers do not change the lists.
+// decoded contains the preferred resources; its key is the text of the documents. Callers do not change the lists.
 var decoded sync.Map
 
 func (d decodesOnce) ServerPreferredResources() ([]*metav1.APIResourceList, error) {

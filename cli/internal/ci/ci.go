@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// File is the result of one test case: of a scenario file, or of a case or a law of "threelaws check".
+// File is the result of one test case: a scenario file, or a case or a law of "threelaws check".
 type File struct {
 	Name string // the path of the scenario file, or the name of the case or law
 	Took time.Duration
@@ -57,8 +57,7 @@ func (p *Problem) annotation() string {
 	return "::error " + strings.Join(properties, ",") + "::" + data.Replace(p.Text)
 }
 
-// data and property escape text for GitHub workflow commands. property also escapes colon and comma, which end a
-// property.
+// data and property escape text for GitHub workflow commands. In a property, colons and commas are also escaped.
 var (
 	data     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -122,8 +121,8 @@ func (p *problem) MarshalXML(e *xml.Encoder, start xml.StartElement) error {
 	return errors.Join(e.EncodeToken(start), e.EncodeToken(xml.CharData(p.text)), e.EncodeToken(start.End()))
 }
 
-// WriteJUnit writes a JUnit XML file. The format has no standard; the elements and attributes are those that Jenkins,
-// GitLab and GitHub's actions read.
+// WriteJUnit writes a JUnit XML file. The format has no standard. WriteJUnit uses the elements and attributes that
+// Jenkins, GitLab and GitHub's actions read.
 func WriteJUnit(w io.Writer, name string, cases []File) error {
 	n := counts{Tests: len(cases)}
 	all := suites{Suite: suite{Name: name}}

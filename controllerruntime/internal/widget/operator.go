@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	Label     = "widget"             // the label of a ConfigMap with the name of the Widget that selects it
-	Finalizer = "example.com/widget" // on every Widget, until the operator has handled its deletion
+	Label     = "widget"             // label of ConfigMaps; its value names the Widget that selects them
+	Finalizer = "example.com/widget" // the finalizer of each Widget until the operator has handled the deletion
 	bySource  = "spec.source"        // the name of the index of Widgets by Spec.Source
 )
 
 // Without lists the guards that the operator leaves out.
 type Without struct {
-	Reference bool // create ConfigMaps without a ControllerRef
-	Recheck   bool // adopt without asking the server whether the Widget is terminating
-	UID       bool // recognize the Widget in owner references by name and kind
+	Reference bool // the operator creates ConfigMaps without a ControllerRef
+	Recheck   bool // the operator adopts without asking the server whether the Widget is terminating
+	UID       bool // the operator compares owner references with the Widget by name and kind, not by UID
 }
 
 type Reconciler struct {

@@ -22,7 +22,7 @@ const Finalizer = "kubernetes.io/pvc-protection"
 
 var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	InUse bool // remove the finalizer from a claim that a pod uses
 	Live  bool // do not ask the server whether a pod uses the claim
@@ -131,8 +131,7 @@ func (c *controller) Sync(ctx context.Context, key string) error {
 	return err
 }
 
-// used reports whether a pod uses a claim. If no pod in the cache does, it reads the server's pods, because the cache
-// may lack a new pod.
+// used reports whether a pod uses a claim. The cache may lack a new pod, so used also lists the pods from the server.
 func (c *controller) used(ctx context.Context, claim *corev1.PersistentVolumeClaim) (bool, error) {
 	if c.without.InUse {
 		return false, nil

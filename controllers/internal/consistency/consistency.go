@@ -23,14 +23,14 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Store holds a controller's last writes for each owner. It is kept in memory, so a restarted process waits for no
-// writes (RULES D49). With a nil Store, every owner is ready (RULES D50).
+// Store holds a controller's last writes for each owner. It is kept in memory, so a restarted process does not wait for
+// its earlier writes (RULES D49). With a nil Store, every owner counts as ready (RULES D50).
 type Store struct {
 	behind func(gvk schema.GroupVersionKind, resourceVersion string) int
 	owners map[string]*owner
 }
 
-// owner holds the newest write of each kind for one owner.
+// owner holds the last writes for one owner object, one for each kind: for example its last pod and its last status.
 type owner struct {
 	uid    types.UID
 	writes []write
@@ -41,9 +41,9 @@ type write struct {
 	version string
 }
 
-// New returns a store without records. behind is Env.Behind of the host. It returns how many watch events the cache of
-// a kind must still receive to reach a resourceVersion. The controller does not wait for kinds that the process does
-// not watch, or for versions that are not numbers (RULES D49).
+// New returns an empty store. behind is Env.Behind of package host. It returns how many watch events a kind's cache
+// must still receive to reach a resourceVersion. The controller does not wait for kinds that the process does not
+// watch, or for versions that are not numbers (RULES D49).
 func New(behind func(gvk schema.GroupVersionKind, resourceVersion string) int) *Store {
 	return &Store{behind: behind, owners: map[string]*owner{}}
 }
@@ -97,7 +97,7 @@ func (s *Store) Clear(key string, uid types.UID) {
 	}
 }
 
-// NotSeen is the error of a write that a cache does not show yet.
+// NotSeen is the error of [Store.Ready]: a cache does not show this write yet.
 type NotSeen struct {
 	Kind    schema.GroupVersionKind
 	Version string
@@ -128,9 +128,8 @@ func (s *Store) Digest(h *sim.Hash) {
 	}
 }
 
-// Pods wraps a client. The result records each created, updated or patched pod as a write of the controller that the
-// pod's ControllerRef names. It does not record releases, because a released pod names no controller, and it does not
-// record deletions (RULES D46, D47).
+// Pods returns a client that records each pod that it creates, updates or patches, as a write for the pod's controller.
+// It does not record deletions and releases (RULES D46, D47). A released pod has no controller.
 func (s *Store) Pods(c host.Client) host.Client {
 	if s == nil {
 		return c

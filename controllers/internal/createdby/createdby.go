@@ -13,8 +13,8 @@ import (
 
 const Annotation = "kubernetes.io/created-by"
 
-// Annotate returns a copy of annotations that also names the creator. Upstream's annotation also had the creator's
-// resourceVersion, which is omitted here: states that differ only in this version must be equal.
+// Annotate returns a copy of annotations that also names the creator. It omits the creator's resourceVersion, which
+// upstream includes. Otherwise equal states could differ in this version.
 func Annotate(annotations map[string]string, creator metav1.Object, kind schema.GroupVersionKind) map[string]string {
 	value, err := json.Marshal(&corev1.SerializedReference{
 		TypeMeta: metav1.TypeMeta{Kind: "SerializedReference", APIVersion: "v1"},

@@ -1,7 +1,8 @@
-// Package cronjob is the CronJob controller in three eras (see package controllers). The two earlier ones poll.
+// Package cronjob is the CronJob controller in three eras (see package controllers). The two earlier eras poll the
+// server.
 //
 // A CronJob adopts and releases nothing (RULES J87). It owns the Jobs whose ControllerRef names it. Its status lists
-// the Jobs that it started and that still run. A Job's name contains its scheduled time, so no Job is started twice
+// the Jobs that it started and that still run. A Job's name has its scheduled time, so no Job is started twice
 // (EXACT-3).
 package cronjob
 
@@ -33,7 +34,7 @@ var (
 	jobKind     = batchv1.SchemeGroupVersion.WithKind("Job")
 )
 
-// New returns the current controller.
+// New returns the controller of Kubernetes 1.36.
 func New(without Without) host.Controller {
 	jobs := &routing.Dependents{Owner: cronJobKind, Without: &without.Routing,
 		Selects: func(runtime.Object, map[string]string) bool { return false }}
@@ -75,7 +76,7 @@ func scheduledAt(job *batchv1.Job) string {
 	return job.Annotations[batchv1.CronJobScheduledTimestampAnnotation]
 }
 
-// atOnce returns how many Jobs a CronJob may run at the same time; negative means any number.
+// atOnce returns the maximum number of concurrent Jobs of a CronJob. A negative number means no limit.
 func atOnce(owner runtime.Object) int {
 	cj := owner.(*batchv1.CronJob)
 	switch {
@@ -125,7 +126,7 @@ func newReconciler(without *Without, env *host.Env) *reconciler {
 func (r *reconciler) Digest(*sim.Hash) {}
 
 // Sync reconciles one CronJob: it updates the status from the CronJob's Jobs, and starts a Job that is due. If the key
-// says that the schedule changed, it only requeues the CronJob for its next time.
+// contains rescheduleMark, Sync only requeues the CronJob for its next scheduled time.
 func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if cj, ok := rescheduled(key); ok {
 		r.await(cj)
@@ -171,29 +172,30 @@ func (r *reconciler) children(cj *batchv1.CronJob) (own []*batchv1.Job) {
 type round struct {
 	*reconciler
 	ctx     context.Context
-	cj      *batchv1.CronJob // a copy with the updated status
+	cj      *batchv1.CronJob // a copy of the CronJob, with the status to write
 	jobs    []*batchv1.Job   // the CronJob's own Jobs in the cache
 	now     time.Time
 	changed bool // the status must be written
-	polls   bool // one of the two polling eras
+	polls   bool // the controller is one of a polling era
 }
 
-// Without lists the guards that a mutant disables (package mutants). The polling eras lack some of them (poller.Sync).
+// Without configures a mutant (package mutants). Each field disables one check. The polling eras set some
+// (poller.Sync).
 type Without struct {
 	Routing routing.Without
 
 	TakeOwned   bool // start Jobs without a reference to their CronJob
 	ChildUID    bool // own the Jobs of any controller with the CronJob's name (RULES J88)
-	ByReference bool // own Jobs by the template's labels instead of their ControllerRef
+	ByReference bool // own a Job only if it also has the template's labels
 	Name        bool // use server-generated names for Jobs
-	AnyOwner    bool // treat any Job with the right name as the one that was started before
+	AnyOwner    bool // accept any Job with the scheduled Job's name as the CronJob's own
 	Victim      bool // with the policy Replace, delete a running Job even if another owner controls it now
 	Newest      bool // clean up the newest ended Jobs instead of the oldest
 	Itself      bool // with the policy Replace, delete also the Job that is due, if the status does not list it yet
 	Unread      bool // with the policy Replace, delete an unlisted Job without reading it from the server
 	VictimUID   bool // delete Jobs by name, even if the name now belongs to a recreated Job
 	LiveChild   bool // treat a Job missing from the cache as gone
-	LiveUID     bool // treat a new Job with the name of a missing one as the missing one
+	LiveUID     bool // treat a recreated Job as the Job that the status lists
 	Missing     bool // keep missing Jobs in the active list
 	Forgotten   bool // do not wait for a running Job that is not in the active list
 	Running     bool // do not wait for a running Job that is in the active list
@@ -202,9 +204,9 @@ type Without struct {
 	History     bool // clean up finished Jobs while the CronJob is terminating (RULES J91)
 }
 
-// exceedsBounds is the check of stay-within-bounds for a deleted Job. An ended Job that the history limit keeps must
-// not be deleted: see forgets. The running Job of the last scheduled time must stay until the next scheduled time, when
-// a new Job may replace it. The Job's name contains its scheduled time, and cannot change.
+// exceedsBounds is the check of the invariant stay-within-bounds. It checks deletions of Jobs. An ended Job that the
+// history limit keeps must stay (see forgets). The running Job of the last scheduled time must stay until the next
+// scheduled time, when a new Job may replace it. The Job's name contains its scheduled time, and cannot change.
 func exceedsBounds(f *law.Facts) string {
 	if f.After != nil {
 		return ""

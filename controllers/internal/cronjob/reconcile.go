@@ -38,9 +38,8 @@ func (s *round) reconcile() (*time.Duration, error) {
 	return s.start(forgotten)
 }
 
-// observe removes from the status the Jobs that are finished in the cache. It returns the number of running Jobs that
-// the status does not list; 0 in the polling eras. Such a Job exists if the controller was killed after starting it, or
-// a user edited the status.
+// observe removes finished Jobs from the status. It returns the number of running Jobs that the status lacks (0 in the
+// polling eras). A Job may be missing if the controller was killed after starting it, or if a user edited the status.
 func (s *round) observe() (forgotten int, err error) {
 	for _, job := range s.jobs {
 		switch known := listed(s.cj, job.UID); {
@@ -95,8 +94,8 @@ func (s *round) noteSuccess(job *batchv1.Job) {
 }
 
 // dropMissing removes from the status the Jobs that are gone. If the cache lacks a Job, it reads the Job from the
-// server, because the cache may be late (RULES J90). It also removes the entry if the server has a recreated Job with
-// the name; upstream then keeps the entry.
+// server, because the cache may be late (RULES J90). If the server has a recreated Job with the same name, dropMissing
+// also removes the entry. Upstream keeps it.
 func (s *round) dropMissing() error {
 	if s.without.Missing {
 		return nil
@@ -135,10 +134,10 @@ const everything = "(all)"
 type Era string
 
 const (
-	// Selector: the annotation that names the creator decides which Jobs a CronJob owns (before ControllerRef).
+	// Selector is the era before ControllerRef. The annotation created-by decides which Jobs a CronJob owns.
 	Selector Era = "selector"
-	// ControllerRef: as proposed in 2017. The ControllerRef decides, even if the annotation names another creator. For
-	// Jobs without a ControllerRef, the annotation decides (KIND-CRON-2).
+	// ControllerRef is the era of the proposal of 2017. A Job's ControllerRef decides which CronJob owns it, even if
+	// the annotation names another creator. For Jobs without a ControllerRef, the annotation decides (KIND-CRON-2).
 	ControllerRef Era = "controllerref"
 )
 
@@ -173,7 +172,7 @@ func (p *poller) Sync(ctx context.Context, key string) error {
 	}
 	cj := p.cronJobs[key]
 	if cj == nil {
-		return nil // a later list lacked the CronJob
+		return nil // the last list did not contain the CronJob
 	}
 	r := &reconciler{env: p.env, without: &Without{VictimUID: true, Missing: p.era == Selector,
 		LiveChild: true, TakeOwned: p.era == Selector, Terminating: true, History: true,

@@ -58,9 +58,9 @@ func (s *round) started(at time.Time) bool {
 	})
 }
 
-// clear applies the concurrency policy before a start. With Forbid, the result wait is true if a Job runs. With
-// Replace, clear deletes the running Jobs. forgotten is the number of running Jobs that the status does not list.
-// Upstream ignores those and starts another Job.
+// clear applies the concurrency policy before a start. With Forbid, wait is true if a Job runs. With Replace, clear
+// deletes the running Jobs. forgotten is the number of running Jobs that the status does not list. Upstream does not
+// count them, and starts another Job.
 func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	if s.without.Forgotten {
 		forgotten = 0
@@ -77,9 +77,9 @@ func (s *round) clear(at time.Time, forgotten int) (wait bool, err error) {
 	return false, nil
 }
 
-// replace deletes the running Jobs, after reading each from the server. It does not delete a Job that the CronJob does
-// not own (LAW-2); upstream deletes any Job of that name. It also keeps the Job that is due now. That Job exists if the
-// controller was killed after starting it. Then create adds it to the status.
+// replace deletes the running Jobs, after reading each from the server. It keeps a Job that the CronJob does not own
+// (LAW-2). Upstream deletes it. replace also keeps the Job for the scheduled time at. This Job exists if the controller
+// was killed after starting it. Then create adds the Job to the status.
 func (s *round) replace(at time.Time, forgotten bool) error {
 	known := s.cj.DeepCopy()
 	for _, ref := range known.Status.Active {
@@ -110,7 +110,8 @@ func (s *round) replaceForgotten(job *batchv1.Job) error {
 	return s.replaceOne(job.Namespace, job.Name, job.UID)
 }
 
-// replaceOne reads a Job from the server. It deletes the CronJob's own Job, and removes another's from the status.
+// replaceOne reads a Job from the server. It deletes the Job if the CronJob controls it. Otherwise it removes the Job
+// from the status.
 func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	obj, err := s.env.Client.Get(s.ctx, jobKind, namespace, name)
 	if err != nil {
@@ -124,8 +125,8 @@ func (s *round) replaceOne(namespace, name string, uid types.UID) error {
 	return s.delete(job)
 }
 
-// create starts the Job of a scheduled time and lists it in the status. If another owner's Job has its name, create
-// skips this time and waits for the next one. Upstream waits for another event.
+// create starts the Job for a scheduled time and lists it in the status. If a Job of another owner has this name,
+// create does nothing until the next scheduled time. Upstream waits for another event.
 func (s *round) create(at time.Time) error {
 	obj, err := s.env.Client.Create(s.ctx, s.newJob(at))
 	if apierrors.IsAlreadyExists(err) {
@@ -152,7 +153,8 @@ func (s *round) create(at time.Time) error {
 	return nil
 }
 
-// jobName returns the name of a scheduled Job, which contains the minutes since 1970; in the polling eras, the seconds.
+// jobName returns the name of the Job for a scheduled time. The name ends with the time in minutes since 1970, or in
+// the polling eras with the time in seconds.
 func (s *round) jobName(at time.Time) string {
 	if s.polls {
 		return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix())
@@ -160,8 +162,8 @@ func (s *round) jobName(at time.Time) string {
 	return fmt.Sprintf("%s-%d", s.cj.Name, at.Unix()/60)
 }
 
-// newJob returns the Job of a scheduled time, from the template. The Job has an annotation with the time in the
-// CronJob's time zone. After the selector era, it has the ControllerRef from the start (LAW-1).
+// newJob returns the Job for a scheduled time, made from the template. The Job has an annotation with the time in the
+// CronJob's time zone. Except in the selector era, it is created with its ControllerRef (LAW-1).
 func (s *round) newJob(at time.Time) *batchv1.Job {
 	template := &s.cj.Spec.JobTemplate
 	zone := time.UTC
@@ -213,8 +215,8 @@ type missed struct {
 
 var errTooDense = errors.New("two times of the schedule are less than a second apart")
 
-// passed returns the latest time of a schedule that has passed since the last start, or since the CronJob's creation.
-// If deadline is set, it ignores times before the starting deadline.
+// passed returns the latest scheduled time that has passed since the last start, or since the CronJob's creation. If
+// deadline is set, it ignores times before the starting deadline.
 //
 // It does not list missed times one by one. It estimates their number from the distance between the first two, and
 // looks for the last one near the estimate. If the times are dense at night and rare by day, it may find none.
@@ -240,7 +242,7 @@ func passed(cj *batchv1.CronJob, now time.Time, s cron.Schedule, deadline bool) 
 	}
 	between := int64(second.Sub(first).Round(time.Second).Seconds())
 	if between < 1 {
-		return m, errTooDense // for example 31 February, which has no next time
+		return m, errTooDense // also if there is no next time, as with 31 February
 	}
 	m.some = true
 	fit := int64(now.Sub(first).Seconds()) / between
@@ -280,7 +282,7 @@ func rescheduled(key string) (cj string, ok bool) {
 }
 
 // cronJobRoute returns the route of CronJob events. If the schedule or time zone changed, the CronJob is only requeued
-// for its next time. A time of the new schedule that is already past is noticed only if another event comes first.
+// for its next time. A time that has already passed then starts a Job only if another event comes before.
 func cronJobRoute(without *Without) host.Route {
 	own := routing.Own(cronJobKind, &without.Routing)
 	return host.Route{Kind: cronJobKind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -294,7 +296,6 @@ func cronJobRoute(without *Without) host.Route {
 	}}
 }
 
-// times returns the schedule and the time zone of a CronJob in one string.
 func times(cj *batchv1.CronJob) string {
 	if cj.Spec.TimeZone == nil {
 		return cj.Spec.Schedule

@@ -1,13 +1,11 @@
 // Package daemonset is the DaemonSet controller. It runs one pod of a template on each eligible node, and replaces the
-// pods node by node when the template changes. ControllerRevisions hold earlier templates. The set owns its revisions
-// like its pods.
+// pods node by node when the template changes. The set also owns ControllerRevisions, which hold earlier templates.
 //
 // A reconcile reads the set, the nodes, the revisions and the pods from the caches. It claims revisions and pods. It
 // creates missing pods and deletes surplus pods. If it expects no more events about its own writes, it replaces
 // outdated pods. At the end it writes the status.
 //
-// The route of node events finds the affected sets. Upstream has a separate queue of nodes, which enqueues the same
-// sets a little later.
+// The route of node events finds the affected sets. Upstream has a queue of nodes, which enqueues the same sets later.
 package daemonset
 
 import (
@@ -39,15 +37,15 @@ var nodeKind = corev1.SchemeGroupVersion.WithKind("Node")
 type Era string
 
 const (
-	// Selector: every pod that the selector matches (before ControllerRef).
+	// Selector is the era before ControllerRef. A set owns every pod that its selector matches.
 	Selector Era = "selector"
-	// Gated: like Selector, but a terminating set leaves its pods alone, as the proposal's checklist says.
+	// Gated is like Selector, but a terminating set leaves its pods alone, as the proposal's checklist says.
 	Gated Era = "gated"
-	// ControllerRef: the full proposal of 2017. The controller itself assigns pods to nodes. A number in a label
-	// identifies the template.
+	// ControllerRef is the full proposal of 2017. The controller itself assigns pods to nodes. A number in a label of
+	// the pod identifies its template.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. It has revisions, lets the scheduler place pods by node affinity, and checks the caches
-	// before each reconcile.
+	// Current is Kubernetes 1.36. It has revisions, lets the scheduler place pods by node affinity, and checks the
+	// caches before each reconcile.
 	Current Era = "current"
 )
 
@@ -56,41 +54,41 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Ref       ref.Without
-	Revisions ref.Without // for the claims of revisions
+	Revisions ref.Without // for claiming revisions
 	Routing   routing.Without
 
 	Terminating bool // reconcile a terminating set as usual
 	Consistent  bool // reconcile before the cache shows the set's last write
-	Wait        bool // create and delete despite pending expectations
+	Wait        bool // create and delete pods despite pending expectations
 	Recheck     bool // do not compare expected deletions with the cache
 
 	OwnCount  bool // treat every matching pod as the set's own
 	OwnStatus bool // count every matching pod in the status
-	Target    bool // ignore the node for which a pod without a node was created
-	Lost      bool // keep pods that wait for a missing node
-	Surplus   bool // keep all pods of a node
+	Target    bool // ignore the node in the affinity of an unbound pod
+	Lost      bool // keep unbound pods whose node is gone
+	Surplus   bool // keep surplus pods of a node
 	Eligible  bool // give every node a pod, whatever its taints and labels
 	Evict     bool // keep pods on nodes that are no longer eligible
 	Ended     bool // keep pods that have failed or succeeded
 	Patience  bool // replace a repeatedly failing pod without backoff
-	AllNodes  bool // compute percentages of all nodes, not of those that should have a pod
+	AllNodes  bool // compute percentages from the number of all nodes, even ineligible ones
 	Missing   bool // replace available pods even if too many pods are unavailable
-	Crowded   bool // during an update, add a pod beside each old pod at once
+	Crowded   bool // during an update, ignore maxSurge
 	TakeOwned bool // create pods without a reference to the set
 	VictimUID bool // delete pods by name, even if the name now belongs to a recreated pod
 	Dying     bool // treat a node with an ended, terminating pod as occupied
 
-	Relabel     bool // keep the labels of pods that have a duplicate of the current revision
+	Relabel     bool // delete duplicates of the current revision without relabelling their pods
 	RelabelUID  bool // relabel by name, even if the name now belongs to a recreated pod
-	Collision   bool // treat any revision with the wanted name as the wanted one
+	Collision   bool // use any revision with the wanted name, whatever its content
 	InUse       bool // clean up revisions that pods use
 	RevisionUID bool // delete revisions by name
 
 	SharedCache bool // change cached sets in place
-	Unchanged   bool // write a status that is already right
+	Unchanged   bool // write the status even if it has not changed
 }
 
 func New(o Options) host.Controller {
@@ -134,8 +132,8 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return ref.SelectsSome(owner.(*appsv1.DaemonSet).Spec.Selector, have)
 }
 
-// availableLater returns the delay after which to check whether a pod that became ready is available, or 0. It adds one
-// second, because clocks differ.
+// availableLater returns when to check whether a pod that became ready is available. This is after minReadySeconds,
+// plus one second because clocks differ. It returns 0 if the pod did not become ready.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	least := owner.(*appsv1.DaemonSet).Spec.MinReadySeconds
 	if least > 0 && !pod.Ready(old.(*corev1.Pod)) && pod.Ready(cur.(*corev1.Pod)) {
@@ -153,8 +151,8 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// revisionRoute routes revisions like pods, but without expectations: the content determines a revision's name, so the
-// server refuses a second create.
+// revisionRoute routes events of revisions like those of pods, but without expectations. A revision's name follows from
+// its content, so the server refuses a second creation.
 func revisionRoute(o *Options) host.Route {
 	d := &routing.Dependents{Owner: Kind, Selects: selects, Without: &o.Without.Routing}
 	return host.Route{Kind: history.Kind, Do: func(v host.View, e host.Event, out *host.Effect) {

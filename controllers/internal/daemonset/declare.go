@@ -25,7 +25,7 @@ func identity(obj runtime.Object) string {
 	return ""
 }
 
-// mayDuplicate reports whether a node may have both pods: their set must surge, and they must have different templates.
+// mayDuplicate reports whether a node may have both pods: the set has maxSurge, and the pods have different templates.
 func mayDuplicate(owner, a, b runtime.Object) bool {
 	p, ok := a.(*corev1.Pod)
 	q, fine := b.(*corev1.Pod)
@@ -37,8 +37,8 @@ func active(obj runtime.Object) bool {
 	return ok && !pod.Ended(p)
 }
 
-// onEachNode is the check of one-on-each-node. The deletion of a node enqueues no set. So a pod that waits for a
-// deleted node is reported only after a later reconcile of its set.
+// onEachNode is the check of the invariant one-on-each-node. The deletion of a node enqueues no set. So a pod that
+// waits for a deleted node is reported only after a later reconcile of its set.
 func onEachNode(f *law.Facts) string {
 	what := misplaced(f.Owner, f.Dependents, f.All)
 	if what == "" && f.Reconciled {
@@ -52,10 +52,9 @@ func onEachNode(f *law.Facts) string {
 	return "has " + what
 }
 
-// misplaced describes a violation of one-on-each-node, or returns "". It reports a node that lacks its pod, has too
-// many pods, or has a pod that may not stay. It also reports a status that counts too many nodes. A pod that may not
-// stay is reported only if it is bound, because node events do not affect other pods. Pods on missing nodes are not
-// checked.
+// misplaced describes how a set violates the invariant one-on-each-node, or returns "". It reports a node that lacks
+// its pod, has too many pods, or has a pod that may not stay. It also reports a status that counts too many nodes. An
+// unbound pod that may not stay is not reported, because node events do not affect it. Missing nodes are not checked.
 func misplaced(owner runtime.Object, own []runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	if selector(set) == nil {
@@ -123,8 +122,8 @@ func holds(own []runtime.Object) int {
 	return len(nodes)
 }
 
-// retries returns the key of the backoff of a failed pod: its set's observed generation, and its node. It returns ""
-// for pods that are deleted without backoff: outdated pods, and pods on ineligible nodes.
+// retries returns the backoff key of a failed pod, with the set's observed generation and the node: "3 on node-1". It
+// returns "" for pods that are deleted without backoff: outdated pods, and pods on ineligible nodes.
 func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) string {
 	set := owner.(*appsv1.DaemonSet)
 	p, ok := obj.(*corev1.Pod)
@@ -141,8 +140,8 @@ func retries(owner, obj runtime.Object, all func(kind string) []runtime.Object) 
 	return ""
 }
 
-// lacks is the check of needed-objects-exist: a pod's revision exists. A revision with the expected name is enough, even
-// if another owner has it (RULES G72).
+// lacks is the check of the invariant needed-objects-exist. It describes a written pod whose revision does not exist. A
+// revision of another owner is enough if it has the expected name (RULES G72).
 func lacks(f *law.Facts) string {
 	set := f.Owner.(*appsv1.DaemonSet)
 	p, ok := f.After.(*corev1.Pod)
@@ -163,8 +162,8 @@ func lacks(f *law.Facts) string {
 	return "ds/" + set.Name + " has no revision " + hash
 }
 
-// exceedsBounds is the check of stay-within-bounds. It describes how the deletion of a pod, or a creation beside
-// another pod, exceeds the bounds of an update. A pod that is not available or must leave its node may always be
+// exceedsBounds is the check of the invariant stay-within-bounds. It describes how the deletion of a pod, or a creation
+// beside another pod, exceeds the bounds of an update. An unavailable pod, or one on an ineligible node, may be
 // deleted.
 func exceedsBounds(f *law.Facts) string {
 	l := newLook(f.Owner.(*appsv1.DaemonSet), f.Dependents, f.Now, f.All(nodeKind.Kind))
@@ -214,8 +213,8 @@ func (l *look) available(p *corev1.Pod) bool {
 	return pod.Available(p, l.set.Spec.MinReadySeconds, l.now)
 }
 
-// bounds returns how many nodes may have two pods, and how many pods may be unavailable. Percentages refer to the nodes
-// that should have a pod.
+// bounds returns how many nodes may have two pods, and how many may be without an available pod. Percentages refer to
+// l.run.
 func (l *look) bounds() (surge, unavailable int) {
 	rolling := l.set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil {
@@ -232,9 +231,9 @@ func (l *look) bounds() (surge, unavailable int) {
 	return surge, unavailable
 }
 
-// deprives returns what is wrong if the available pod p is deleted too early. With the strategy OnDelete, the last pod of
-// a node must stay. With surge, the node needs another pod that is available or has the template of p. Without surge, if
-// p is alone on its node, fewer than maxUnavailable of the other nodes may lack their available pod.
+// deprives describes why the available pod p is deleted too early. With the strategy OnDelete, the last pod of a node
+// must stay. With surge, the node needs another pod that is available or has the template of p. Without surge, if p is
+// alone on its node, fewer than maxUnavailable of the other nodes may lack their available pod.
 func (l *look) deprives(p *corev1.Pod) string {
 	node := identity(p)
 	surge, most := l.bounds()
@@ -266,7 +265,7 @@ func (l *look) deprives(p *corev1.Pod) string {
 
 func (l *look) one(node string) bool { return len(l.on[node]) == 1 && l.available(l.on[node][0]) }
 
-// crowds returns a description if p is a new pod beside an available pod, and too many nodes then have two pods.
+// crowds describes that p is a new pod beside an available pod, and now more than maxSurge nodes have two pods.
 func (l *look) crowds(p *corev1.Pod) string {
 	node := identity(p)
 	if surge, _ := l.bounds(); surge > 0 && l.both(node, p) {

@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// byNode groups the set's pods by node. After the first two eras, a pod without a node counts for the node for which it
-// was created (RULES G73). byNode ignores all other pods without a node, and ended pods that are terminating.
+// byNode groups the set's pods by node. From the era controllerref on, an unbound pod counts for the node in its
+// affinity (RULES G73). byNode ignores other unbound pods, and terminating pods that have ended.
 func (w *work) byNode(pods []*corev1.Pod) map[string][]*corev1.Pod {
 	nodes := map[string][]*corev1.Pod{}
 	for _, p := range pods {
@@ -65,7 +65,7 @@ func (w *work) manage(ctx context.Context) error {
 		surplus = append(surplus, drops...)
 	}
 	if !w.options.Without.Lost {
-		// Nothing else deletes pods that wait for a missing node: pod garbage collection handles only bound pods.
+		// Only this loop deletes unbound pods whose node is gone: pod garbage collection leaves them.
 		for _, node := range slices.Sorted(maps.Keys(have)) {
 			for _, p := range have[node] {
 				if !there[node] && p.Spec.NodeName == "" {
@@ -77,7 +77,7 @@ func (w *work) manage(ctx context.Context) error {
 	return w.scale(ctx, lacking, surplus)
 }
 
-// place reports whether a node lacks a pod, and which of its pods to delete. Unless the set surges, a node with a
+// place reports whether a node lacks a pod, and which of its pods to delete. Without maxSurge, a node with a
 // terminating pod gets a new pod only after that pod has ended or is gone.
 func (w *work) place(node *corev1.Node, have []*corev1.Pod) (lacks bool, drops []*corev1.Pod) {
 	run, stay := fits(w.set, node, w.options)
@@ -146,8 +146,8 @@ const (
 	mostDelay  = 15 * time.Minute
 )
 
-// failures holds the backoff of failed pods. A key is a set, its generation and a node, but no pod: a kubelet that
-// refuses one pod also refuses the next one.
+// failures holds the backoff of failed pods. A key names a set, its generation and a node. It names no pod, because a
+// kubelet that refuses a pod also refuses its replacement.
 type failures map[string]failure
 
 type failure struct {
@@ -189,8 +189,9 @@ func (f failures) digest(h *sim.Hash, now time.Time) {
 	}
 }
 
-// fits reports whether a node should run a pod of a set (run), and whether an existing pod may stay. A NoExecute taint
-// or the node's labels evict a pod, other taints do not. The node's free resources do not matter.
+// fits reports whether a node should run a pod of a set, and whether an existing pod may stay. A pod may stay if the
+// node's labels match and its NoExecute taints are tolerated. To run a new pod, the NoSchedule taints must be tolerated
+// too. The node's free resources do not matter.
 func fits(set *appsv1.DaemonSet, node *corev1.Node, o *Options) (run, stay bool) {
 	if o.Without.Eligible {
 		return true, true

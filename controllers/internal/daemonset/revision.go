@@ -84,9 +84,9 @@ func (w *work) labelled(ctx context.Context, r *appsv1.ControllerRevision) (*app
 	return obj.(*appsv1.ControllerRevision), nil
 }
 
-// snapshot creates the revision of the current template. If the name is taken by a revision with the same content, it
-// returns that revision, even if another owner has it (RULES G72). If the content differs, it counts a collision, and
-// the next reconcile uses another name.
+// snapshot creates the revision of the current template. If a revision with this name and content exists, it returns
+// that revision, even if another owner has it (RULES G72). If the content differs, it counts a collision. Then the next
+// reconcile uses another name.
 func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1.ControllerRevision, error) {
 	hash := template.Hash(&w.set.Spec.Template, w.set.Status.CollisionCount)
 	labels := maps.Clone(w.set.Spec.Template.Labels)
@@ -122,7 +122,7 @@ func (w *work) snapshot(ctx context.Context, data []byte, number int64) (*appsv1
 	return nil, err
 }
 
-// collided increases the collision count in the set's status. An outdated count in the cache is an error.
+// collided increments the collision count in the set's status. It returns an error if the cached count is outdated.
 func (w *work) collided(ctx context.Context) error {
 	obj, err := w.env.Client.Get(ctx, Kind, w.set.Namespace, w.set.Name)
 	if err != nil {

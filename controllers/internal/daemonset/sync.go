@@ -22,8 +22,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// reconciler is the controller with its memory: its expectations, the failures of pods by node, and a cache of encoded
-// templates.
+// reconciler is the controller with its memory: expectations, failures of pods by node, and encoded templates.
 type reconciler struct {
 	options   *Options
 	env       *host.Env
@@ -105,7 +104,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	case err != nil:
 		return fmt.Errorf("daemonset %s: bad selector: %w", key, err)
 	case s == nil:
-		return nil // otherwise the set would create a pod, release it, and repeat
+		return nil // a set whose selector matches nothing would create and release pods forever
 	}
 	if r.options.Without.SharedCache {
 		w.set.Annotations["synced"] = "yes"
@@ -116,8 +115,8 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	return w.sync(ctx)
 }
 
-// stopped reports whether the reconcile ends because the set is terminating. The status is not written either, because
-// the set's revisions may be gone before its pods (RULES G69). In the selector era the reconcile continued.
+// stopped reports whether the reconcile ends at once because the set is terminating. Even the status is not written,
+// because the set's revisions may be gone before its pods (RULES G69). The selector era has no such check.
 func (w *work) stopped() bool {
 	return w.set.DeletionTimestamp != nil && w.options.Era != Selector && !w.options.Without.Terminating
 }
@@ -153,8 +152,8 @@ func (w *work) satisfied() bool {
 	return w.expected.Satisfied(w.key, w.set.UID)
 }
 
-// awake reports whether the set may create and delete pods. It may not while it waits for its expectations. After the
-// first two eras, awake first compares the expectations with the cache.
+// awake reports whether the set may create and delete pods. It may not while expectations are pending. From the era
+// controllerref on, awake first compares the expectations with the cache.
 func (w *work) awake() bool {
 	if !w.bySelector() && !w.options.Without.Recheck {
 		w.expected.Recheck(w.key, expectations.Look(w.reconciler.pods, w.set.UID))
@@ -186,7 +185,6 @@ func (w *work) own(ctx context.Context) error {
 	return err
 }
 
-// manager returns the manager with which the set claims objects during one reconcile.
 func (w *work) manager(without *ref.Without, dependent schema.GroupVersionKind) *ref.Manager {
 	return &ref.Manager{Client: w.env.Client, Owner: w.set, Kind: Kind, Dependent: dependent, Without: without}
 }
@@ -198,8 +196,8 @@ func (w *work) selected() []*corev1.Pod {
 		func(p *corev1.Pod) bool { return !s.Matches(labels.Set(p.Labels)) })
 }
 
-// writeStatus writes the status if it changed. If observed is set, the reconcile has acted on the spec, and the status
-// gets the set's generation.
+// writeStatus writes the status if it changed. If the reconcile has acted on the spec, observed must be true. Then the
+// status gets the set's generation.
 func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	status := w.count()
 	if observed {
@@ -216,8 +214,8 @@ func (w *work) writeStatus(ctx context.Context, observed bool) error {
 	return nil
 }
 
-// count returns the status. It counts the nodes that should have a pod (desired), those nodes that have a pod
-// (current), and other nodes that have a pod (misscheduled). If a node has several pods, only the first one counts.
+// count returns the status. desired counts the nodes that should have a pod, and current those of them that have one.
+// misscheduled counts other nodes that have a pod. If a node has several pods, only the first one counts.
 func (w *work) count() appsv1.DaemonSetStatus {
 	s := appsv1.DaemonSetStatus{ObservedGeneration: w.set.Status.ObservedGeneration,
 		CollisionCount: w.set.Status.CollisionCount, Conditions: w.set.Status.Conditions}

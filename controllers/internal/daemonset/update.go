@@ -18,8 +18,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// generationLabel is the label with the number of a pod's template. The server counts that number in an annotation of
-// the set. The label is older than revisions, and pods still have it.
+// generationLabel is the label with the number of a pod's template. An annotation of the set has the current number,
+// which the server increments. The label is older than revisions, but new pods still get it.
 const generationLabel = "pod-template-generation"
 
 func templateGeneration(set *appsv1.DaemonSet) string {
@@ -148,9 +148,9 @@ func (w *work) replaceable(pairs []pair, most int) []*corev1.Pod {
 	return append(now, candidates[:min(max(most-missing, 0), len(candidates))]...)
 }
 
-// surge returns the nodes that get an updated pod beside an outdated one: every node whose outdated pod is
-// unavailable, and others up to the limit. drops are outdated pods with an available successor or on an ineligible
-// node. An available pod on an ineligible node is dropped only if enough other pods are available.
+// surge returns the nodes that get an updated pod beside an outdated one. These are the nodes whose outdated pod is
+// unavailable, and others up to the limit. drops are outdated pods that have an available successor, or whose node is
+// ineligible. If such a node's pod is available, it is dropped only if enough other pods are available.
 func (w *work) surge(pairs []pair, wanted, most int) (nodes []string, drops []*corev1.Pod, err error) {
 	var candidates []string
 	var misplaced []*corev1.Pod
@@ -210,7 +210,7 @@ func (w *work) node(name string) *corev1.Node {
 	return nil
 }
 
-// burst limits both the pods that a reconcile creates and those that it deletes.
+// burst is the maximum number of pods that one reconcile creates, and also the maximum number that it deletes.
 const burst = 250
 
 // scale creates a pod for each given node and deletes the given pods. The next reconcile checks the result.
@@ -227,8 +227,8 @@ func (w *work) scale(ctx context.Context, nodes []string, victims []*corev1.Pod)
 	return utilerrors.NewAggregate(append(w.create(ctx, nodes), w.delete(ctx, victims, keys)...))
 }
 
-// create creates the pods in batches of 1, 2, 4 and so on, so that a refused template fails only a few times. Failed
-// and skipped creations are no longer expected.
+// create creates the pods in batches of 1, 2, 4 and so on, so few requests fail if the server refuses the template.
+// Failed and skipped creations are no longer expected.
 func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	tried := 0
 	for batch := 1; tried < len(nodes) && len(errs) == 0; batch *= 2 {
@@ -253,8 +253,7 @@ func (w *work) create(ctx context.Context, nodes []string) (errs []error) {
 	return errs
 }
 
-// newPod returns a pod of the template for a node. After the first two eras, it has the ControllerRef from the start
-// (LAW-1).
+// newPod returns a pod of the template for a node. From the era controllerref on, the pod has a ControllerRef (LAW-1).
 func (w *work) newPod(node string) *corev1.Pod {
 	owner := metav1.NewControllerRef(w.set, Kind)
 	if w.bySelector() || w.options.Without.TakeOwned {
@@ -278,8 +277,8 @@ func (w *work) newPod(node string) *corev1.Pod {
 	return p
 }
 
-// delete deletes pods, after the first two eras by uid, so a new pod with the same name survives (EXACT-4). Upstream
-// deletes by name (RULES E56). A missing pod counts as deleted.
+// delete deletes pods. From the era controllerref on, it sends the uid, so a new pod with the same name survives
+// (EXACT-4). Upstream sends only the name (RULES E56). A missing pod counts as deleted.
 func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string) (errs []error) {
 	for i, p := range victims {
 		err := w.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name,
@@ -287,7 +286,7 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 		if err == nil {
 			continue
 		}
-		w.expected.Deleted(w.key, keys[i]) // no event will show this deletion
+		w.expected.Deleted(w.key, keys[i]) // the deletion failed, so no event will show it
 		if !apierrors.IsNotFound(err) {
 			errs = append(errs, err)
 		}
@@ -295,8 +294,8 @@ func (w *work) delete(ctx context.Context, victims []*corev1.Pod, keys []string)
 	return errs
 }
 
-// only returns options that limit a delete to the object with this uid. If the parameter any is true, and in the first
-// two eras, the options have no limit.
+// only returns delete options with the uid as precondition. The precondition is omitted with any, and before
+// ControllerRef.
 func (w *work) only(meta metav1.ObjectMeta, any bool) metav1.DeleteOptions {
 	if any || w.bySelector() {
 		return metav1.DeleteOptions{}

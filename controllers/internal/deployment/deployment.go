@@ -1,12 +1,12 @@
 // Package deployment is the Deployment controller. It creates, adopts or finds the ReplicaSet of a Deployment's
-// template. By scaling, it moves pods to that ReplicaSet from the ReplicaSets of earlier templates. It claims and
-// releases ReplicaSets by ControllerRef. It never claims Pods, because they belong to ReplicaSets (KIND-DEPLOY).
+// template. It scales this ReplicaSet up, and the ReplicaSets of earlier templates down. It claims and releases
+// ReplicaSets by ControllerRef. It never claims Pods, because they belong to ReplicaSets (KIND-DEPLOY).
 //
 // Start with sync.go, which is one reconcile. revision.go finds or creates the current ReplicaSet. rollout.go has the
 // two strategies, rollbacks, and the deletion of old revisions. scale.go handles a changed size. progress.go writes the
 // conditions.
 //
-// The controller follows upstream; comments name the exceptions.
+// The controller follows upstream. Comments name the exceptions.
 package deployment
 
 import (
@@ -37,14 +37,14 @@ var (
 type Era string
 
 const (
-	// Selector: every ReplicaSet that the selector matches (before ControllerRef).
+	// Selector is the era before ControllerRef. A Deployment owns every ReplicaSet that its selector matches.
 	Selector Era = "selector"
-	// Gated: like ControllerRef, without the two items that the proposal's checklist leaves open. So a tie-break routes
+	// Gated is like ControllerRef, without two items that the proposal's checklist leaves open. A tie-break routes the
 	// events, and adoption does not read the Deployment from the server.
 	Gated Era = "gated"
-	// ControllerRef: the proposal in full.
+	// ControllerRef is the full proposal.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. It counts name collisions and then uses another name, and it reports terminating pods.
+	// Current is Kubernetes 1.36. It uses another name after a name collision, and it reports terminating pods.
 	Current Era = "current"
 )
 
@@ -53,7 +53,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -64,8 +64,8 @@ type Without struct {
 	Terminating bool // reconcile a terminating Deployment as usual
 	Untouched   bool // write the ReplicaSets of a terminating Deployment, as upstream does
 
-	NameOfTemplate bool // do not derive the ReplicaSet's name from the template
-	Taken          bool // treat any ReplicaSet with the wanted name as the wanted one
+	NameOfTemplate bool // let the server generate the ReplicaSet's name
+	Taken          bool // use any ReplicaSet with the wanted name, whatever its owner and template
 	Collisions     bool // do not count name collisions
 	SameTemplate   bool // find the current ReplicaSet by hash, not by template
 
@@ -75,7 +75,7 @@ type Without struct {
 
 	Idle      bool // treat old ReplicaSets without ready pods as empty
 	VictimUID bool // delete old ReplicaSets by name, even if the name now belongs to a recreated ReplicaSet
-	Unchanged bool // write a status that is already right
+	Unchanged bool // write the status even if it has not changed
 	Pods      bool // delete pods of old ReplicaSets directly
 }
 
@@ -85,7 +85,7 @@ func selector(d runtime.Object) labels.Selector {
 	return s
 }
 
-// reconciler is the controller. It has no memory (API-5).
+// reconciler is the controller. It keeps no state between reconciles (API-5).
 type reconciler struct {
 	options     *Options
 	env         *host.Env
@@ -156,8 +156,8 @@ func New(o Options) host.Controller {
 	}
 }
 
-// identity returns a text with the hash of the template. A Deployment creates only one ReplicaSet for each template
-// (EXACT-3). The Contract declares no number of ReplicaSets, because a rollout decides how many have pods.
+// identity describes a ReplicaSet by the hash of its template. A Deployment creates only one ReplicaSet for each
+// template (EXACT-3). The Contract declares no number of ReplicaSets, because a rollout decides how many have pods.
 func identity(dependent runtime.Object) string {
 	rs := dependent.(*appsv1.ReplicaSet)
 	t := rs.Spec.Template
@@ -165,7 +165,7 @@ func identity(dependent runtime.Object) string {
 	return "the ReplicaSet of template " + template.Hash(&t, nil)
 }
 
-// counts declares the numbers of the status. Each is a sum over ReplicaSets (EXACT-8).
+// counts declares how the status is counted: each number is the sum of the ReplicaSets' numbers (EXACT-8).
 func counts() []law.Count {
 	number := func(name string, of func(s *appsv1.DeploymentStatus) int32,
 		each func(s *appsv1.ReplicaSetStatus) int32) law.Count {
@@ -195,8 +195,8 @@ func routes(o *Options) []host.Route {
 	return []host.Route{routing.Own(Kind, &o.Without.Routing), sets, {Kind: podKind, Do: podGone}}
 }
 
-// tieBreak enqueues one of the Deployments that select a ReplicaSet. Deployments have no expectations, because the name
-// of a ReplicaSet, derived from the template, can be created only once.
+// tieBreak enqueues one of the Deployments that select a ReplicaSet. It records nothing for expectations: the name of a
+// ReplicaSet follows from the template, so the server refuses a second creation.
 func tieBreak(v host.View, e host.Event, out *host.Effect) {
 	(&routing.TieBreak{Owner: Kind, Selects: selects}).Do(v, e, out)
 	out.Created, out.Deleted = out.Created[:0], out.Deleted[:0]
@@ -206,8 +206,9 @@ func selects(owner runtime.Object, have map[string]string) bool {
 	return len(have) > 0 && ref.SelectsSome(owner.(*appsv1.Deployment).Spec.Selector, have)
 }
 
-// podGone enqueues a Deployment with strategy Recreate if its last pod is gone, because such a rollout waits for the
-// end of old pods. Other pod events do not matter: a Deployment reads the status of its ReplicaSets (RULES B34).
+// podGone enqueues a Deployment with strategy Recreate if its last pod is gone, because with this strategy new pods
+// wait for the end of old pods. Other pod events do not matter, because a Deployment reads the status of its
+// ReplicaSets (RULES B34).
 //
 // Upstream lists the ReplicaSets from the server here. The cache is enough: it contains the ReplicaSet of the deleted
 // pod, and each new ReplicaSet causes an event of its own.

@@ -66,8 +66,8 @@ func advanced(was, is *appsv1.DeploymentStatus) bool {
 		is.ReadyReplicas > was.ReadyReplicas || is.AvailableReplicas > was.AvailableReplicas
 }
 
-// late reports whether the Deployment has made no progress within its deadline. The condition of an earlier, successful
-// rollout does not count.
+// late reports whether the Deployment has made no progress within its deadline. After a complete rollout it returns
+// false.
 func (u *rollout) late(s *appsv1.DeploymentStatus) bool {
 	c := condition(s, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == setAvailable {
@@ -80,8 +80,8 @@ func (u *rollout) deadline(c *appsv1.DeploymentCondition) time.Time {
 	return c.LastUpdateTime.Add(time.Duration(*u.d.Spec.ProgressDeadlineSeconds) * time.Second)
 }
 
-// lookAgain requeues the Deployment for its deadline, because possibly no event comes before. It adds a second, because
-// stored times have no fractions of a second.
+// lookAgain requeues the Deployment for its progress deadline, because no event may come before. It adds a second,
+// because stored times have no fractions of a second.
 func (u *rollout) lookAgain() {
 	c := condition(&u.d.Status, appsv1.DeploymentProgressing)
 	if c == nil || c.Reason == timedOut || complete(u.d, &u.d.Status) {
@@ -135,13 +135,13 @@ func condition(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType) 
 // say sets a condition with the current time. It does nothing if s has the condition with this status and reason.
 func (r *reconciler) say(s *appsv1.DeploymentStatus, kind appsv1.DeploymentConditionType, is corev1.ConditionStatus,
 	reason, message string) {
-	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // the API stores seconds
+	now := metav1.NewTime(r.env.Now().Truncate(time.Second)) // stored times have no fractions of a second
 	set(s, appsv1.DeploymentCondition{Type: kind, Status: is, LastUpdateTime: now, LastTransitionTime: now,
 		Reason: reason, Message: message})
 }
 
-// set puts the condition c into s, in place of one with c's type. It does nothing if that one has the same status and
-// reason. If only the reason differs, the transition time stays.
+// set puts condition c into s, in place of the old condition of the same type. If the old one has the same status and
+// reason, set does nothing. If only the reason differs, the transition time stays.
 func set(s *appsv1.DeploymentStatus, c appsv1.DeploymentCondition) {
 	if was := condition(s, c.Type); was != nil && was.Status == c.Status {
 		if was.Reason == c.Reason {

@@ -172,7 +172,7 @@ func (u *rollout) create(ctx context.Context) error {
 	return u.updateStatus(ctx)
 }
 
-// newSet returns the ReplicaSet of the Deployment's template. After the selector era, it has a ControllerRef (LAW-1).
+// newSet returns the ReplicaSet of the Deployment's template, with a ControllerRef except in the selector era (LAW-1).
 func (u *rollout) newSet() *appsv1.ReplicaSet {
 	d := u.d
 	hash := u.hash()
@@ -221,11 +221,11 @@ func setName(deployment, hash string) string {
 	return deployment + "-" + hash
 }
 
-// taken handles a refused create: the name exists. It returns the cached ReplicaSet with this name if the Deployment
-// controls it and its template is the same. If the cache lacks the ReplicaSet, taken returns the refusal, and the
-// caller retries. Otherwise two templates have the same hash, or the ReplicaSet has another owner or none. Then taken
-// counts a collision, which changes the hash, and returns the refusal for a retry (RULES H76). Before collisions were
-// counted, the controller retried the same name forever.
+// taken is called if the ReplicaSet's name already exists. If the Deployment controls the cached ReplicaSet and the
+// template is the same, taken returns it. If the cache lacks the ReplicaSet, taken returns the refusal, and the caller
+// retries. Otherwise two templates have the same hash, or the Deployment does not control the ReplicaSet. Then taken
+// counts a collision, which changes the hash, and returns the refusal (RULES H76). Earlier eras count no collisions,
+// and retry the same name forever.
 func (u *rollout) taken(ctx context.Context, name string, refused error) (*appsv1.ReplicaSet, error) {
 	obj, exists, err := u.reconciler.sets.GetByKey(u.d.Namespace + "/" + name)
 	if err != nil || !exists {

@@ -140,7 +140,7 @@ func (u *rollout) oldPods() bool {
 	})
 }
 
-// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it: only ReplicaSets delete pods (LAW-2).
+// deletePods deletes the pods of old ReplicaSets. Only a mutant calls it, because the ReplicaSets own the pods (LAW-2).
 func (u *rollout) deletePods(ctx context.Context) error {
 	for _, rs := range u.old() {
 		for _, obj := range index(u.pods, controllerIndex, string(rs.UID)) {
@@ -154,16 +154,15 @@ func (u *rollout) deletePods(ctx context.Context) error {
 	return nil
 }
 
-// rollbackTo returns the revision in a rollback request of an old client; 0 means the revision before the last. The
-// request is a field of old API versions, which an annotation stores. Today's kubectl writes the old template into the
-// Deployment instead.
+// rollbackTo returns the revision of a rollback request, or 0 for the revision before the last. The request is a field
+// of old API versions, stored in an annotation. Today's kubectl writes the old template into the Deployment instead.
 func rollbackTo(d *appsv1.Deployment) (revision int64, asked bool) {
 	n, err := strconv.ParseInt(d.Annotations[appsv1.DeprecatedRollbackTo], 10, 64)
 	return n, err == nil
 }
 
-// rollback gives the Deployment the template and annotations of a revision's ReplicaSet. It removes the request even if
-// there is no such ReplicaSet.
+// rollback gives the Deployment the template and annotations of the ReplicaSet with revision to. It removes the request
+// even if no ReplicaSet has this revision.
 func (u *rollout) rollback(ctx context.Context, to int64) error {
 	if u.current() == nil {
 		if err := u.create(ctx); err != nil {

@@ -39,8 +39,8 @@ func (u *rollout) rescale(ctx context.Context, rs *appsv1.ReplicaSet, n int32) e
 	return u.update(ctx, &changed)
 }
 
-// resized reports whether a ReplicaSet with pods was last scaled for another size of the Deployment. A change of the
-// size alone is not a rollout.
+// resized reports whether the Deployment's size has changed since one of its ReplicaSets with pods was scaled. A change
+// of the size alone is not a rollout.
 func (u *rollout) resized() bool {
 	return slices.ContainsFunc(u.sets, func(rs *appsv1.ReplicaSet) bool {
 		n, ok := number(rs, desiredAnnotation)
@@ -53,7 +53,7 @@ func number(rs *appsv1.ReplicaSet, annotation string) (n int32, ok bool) {
 	return int32(v), err == nil
 }
 
-// resize scales existing ReplicaSets to the size of the Deployment, which is paused or was resized. It creates none.
+// resize handles a paused or resized Deployment. It scales existing ReplicaSets to the new size, and creates none.
 func (u *rollout) resize(ctx context.Context) error {
 	if err := u.share(ctx); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (u *rollout) resize(ctx context.Context) error {
 // share gives the Deployment's size to the only ReplicaSet with pods. If none has pods, it gives the size to the
 // current one, or to the newest if there is no current one. If several have pods and the current one has all wanted
 // pods, it scales the others to zero. Otherwise a rollout is under way. Then, with strategy RollingUpdate, share
-// divides the change in proportion.
+// divides the change of the size among them in proportion.
 func (u *rollout) share(ctx context.Context) error {
 	running := keep(u.sets, active)
 	if rs := u.only(running); rs != nil || len(running) == 0 {
@@ -107,8 +107,8 @@ func (u *rollout) only(running []*appsv1.ReplicaSet) *appsv1.ReplicaSet {
 	}
 }
 
-// saturated reports whether the current ReplicaSet has the wanted size in its spec and in its annotation, and as many
-// available pods.
+// saturated reports whether the current ReplicaSet has the Deployment's size in three places: its spec, its annotation
+// desired-replicas, and its number of available pods.
 func (u *rollout) saturated() bool {
 	rs, n := u.current(), replicas(u.d)
 	if rs == nil {
@@ -153,8 +153,8 @@ func (u *rollout) shareAmong(ctx context.Context, running []*appsv1.ReplicaSet) 
 	return nil
 }
 
-// part returns a ReplicaSet's share of the total change. changed is the sum of the shares before it. The share follows
-// from the ratio of the new maximum number of pods to the old one.
+// part returns a ReplicaSet's share of the total change. changed is the sum of the earlier shares. A ReplicaSet grows
+// or shrinks by the same factor as the maximum number of pods, up to the rest of the total change.
 func (u *rollout) part(rs *appsv1.ReplicaSet, change, changed int32) int32 {
 	left := change - changed
 	switch {
@@ -179,9 +179,8 @@ func (u *rollout) fraction(rs *appsv1.ReplicaSet) int32 {
 	return int32(math.Round(float64(size(rs)*most(u.d))/float64(before))) - size(rs)
 }
 
-// limits returns the maximum surge of pods and the maximum number of unavailable pods during a rollout. The surge is
-// rounded up, and the other number down. If both are zero, one pod may be unavailable, because otherwise a rollout
-// could not proceed. For strategies other than RollingUpdate both are zero.
+// limits returns maxSurge, rounded up, and maxUnavailable, rounded down, as numbers of pods. If both are zero, one pod
+// may be unavailable, because otherwise a rollout could not proceed. With strategy Recreate both are zero.
 func limits(d *appsv1.Deployment) (surge, unavailable int32) {
 	if d.Spec.Strategy.Type != appsv1.RollingUpdateDeploymentStrategyType {
 		return 0, 0
@@ -196,7 +195,7 @@ func limits(d *appsv1.Deployment) (surge, unavailable int32) {
 	return surge, min(unavailable, wanted)
 }
 
-// scaled returns an absolute number, or a percentage of a number of pods. The server accepts no other values.
+// scaled returns v as a number of pods. A percentage refers to the parameter of. The server accepts no other values.
 func scaled(v *intstr.IntOrString, of int32, up bool) int32 {
 	n, err := intstr.GetScaledValueFromIntOrPercent(intstr.ValueOrDefault(v, intstr.FromInt32(0)), int(of), up)
 	if err != nil {
@@ -237,8 +236,8 @@ func keepsHistory(d *appsv1.Deployment) (int, bool) {
 	return int(*n), true
 }
 
-// exceedsBounds is the check of stay-within-bounds. It describes how scaling, creating or deleting a ReplicaSet exceeds
-// the bounds of a rollout. For a paused or resized Deployment it checks only deletions.
+// exceedsBounds is the check of the invariant stay-within-bounds. It describes how scaling, creating or deleting a
+// ReplicaSet exceeds the bounds of a rollout. For a paused or resized Deployment it checks only deletions.
 func exceedsBounds(f *law.Facts) string {
 	if f.After == nil {
 		if rs := f.Before.(*appsv1.ReplicaSet); size(rs) > 0 || rs.Status.Replicas > 0 {
@@ -265,8 +264,7 @@ func exceedsBounds(f *law.Facts) string {
 	return deprives(d, sets, was, rs)
 }
 
-// exceeds returns a description if a growing ReplicaSet leads to too many pods, or, with strategy Recreate, if other
-// ReplicaSets still have pods.
+// exceeds describes that a growing ReplicaSet leads to too many pods, or grows beside old pods with strategy Recreate.
 func exceeds(d *appsv1.Deployment, others []*appsv1.ReplicaSet, rs *appsv1.ReplicaSet) string {
 	if n := total(others, size) + size(rs); n > most(d) {
 		return fmt.Sprintf("its ReplicaSets ask for %d pods, at most %d are allowed", n, most(d))

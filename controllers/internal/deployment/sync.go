@@ -83,8 +83,8 @@ func (u *rollout) writeOff(ctx context.Context) error {
 type rollout struct {
 	*reconciler
 	key  string
-	d    *appsv1.Deployment   // a shallow copy, with the writes of this reconcile
-	sets []*appsv1.ReplicaSet // the Deployment's own, the oldest first, with the writes of this reconcile
+	d    *appsv1.Deployment   // a shallow copy of the Deployment; it includes the writes of this reconcile
+	sets []*appsv1.ReplicaSet // its own ReplicaSets, the oldest first; they include this reconcile's writes
 	now  int                  // the index in sets of the current ReplicaSet; -1 for none
 }
 
@@ -169,7 +169,7 @@ func (u *rollout) put(rs *appsv1.ReplicaSet) int {
 	return i
 }
 
-// own returns the Deployment's ReplicaSets, which it claims by the rules of its era.
+// own claims ReplicaSets by the rules of the era, and returns the Deployment's own.
 func (r *reconciler) own(ctx context.Context, d *appsv1.Deployment) ([]*appsv1.ReplicaSet, error) {
 	if r.options.Era == Selector {
 		return r.selected(d), nil

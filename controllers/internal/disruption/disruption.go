@@ -1,5 +1,5 @@
-// Package disruption is the controller of PodDisruptionBudgets: it writes into each status how many Pods may be evicted
-// now.
+// Package disruption is the controller of PodDisruptionBudgets. Each status gets the number of Pods that may be
+// evicted.
 //
 // The controller owns nothing. For a percentage or maxUnavailable, it reads the sizes of the Pods' controllers, which
 // it finds by ControllerRef (RULES L114). If a Pod's condition announces an eviction and the Pod is not deleted within
@@ -38,9 +38,9 @@ var (
 	statefulSetKind = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 )
 
-// New returns the controller. If several budgets select a Pod, it reconciles all of them; upstream reconciles only the
-// first. As in upstream, two changes do not enqueue the affected budget: scaling of the Pods' controller, and new
-// labels with which a Pod leaves the budget. They take effect with the next event of the budget or its Pods.
+// New returns the controller. If several budgets select a Pod, it reconciles all of them. Upstream reconciles only the
+// first. As in upstream, two changes do not enqueue a budget: the Pods' controller is scaled, or a Pod gets labels that
+// the budget does not select. They take effect with the next event of the budget or its Pods.
 func New() host.Controller {
 	return host.Controller{
 		Name: "disruption", For: budgetKind,
@@ -65,7 +65,8 @@ func wakeBudget(_ host.View, e host.Event, out *host.Effect) {
 	out.Keys = append(out.Keys, routing.Key(obj.(metav1.Object)))
 }
 
-// ignore is the route of Deployments and other controllers of Pods. Their events enqueue nothing; only sizes are read.
+// ignore is the route of Deployments and other controllers of Pods. Their events enqueue nothing. Only their sizes are
+// read.
 func ignore(host.View, host.Event, *host.Effect) {}
 
 // wakeForPod enqueues the budgets that select a Pod, and the Pod itself if its eviction was announced.

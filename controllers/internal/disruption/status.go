@@ -21,11 +21,12 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 )
 
-// patience is how long a Pod counts as disrupted after its eviction was allowed, unless its deletion begins.
+// patience is the time for which a Pod counts as disrupted after its eviction was allowed, if its deletion does not
+// begin.
 const patience = 2 * time.Minute
 
-// stillAwaited returns the time of each Pod's eviction that was allowed in the last 2 minutes, if the Pod is not
-// terminating yet. The duration is the time until the first of these Pods is older, or 0 if there is none.
+// stillAwaited returns, by Pod, the evictions that were allowed in the last 2 minutes, if the Pod is not terminating
+// yet. The duration is the time until the first of them is older, or 0 if there is none.
 func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 	now time.Time) (map[string]metav1.Time, time.Duration) {
 	awaited := map[string]metav1.Time{}
@@ -38,7 +39,7 @@ func stillAwaited(budget *policyv1.PodDisruptionBudget, pods []*corev1.Pod,
 		}
 		awaited[pod.Name] = at
 		if first == 0 || left < first {
-			first = max(left, 1) // a result of 0 would mean that there is no such Pod
+			first = max(left, 1) // 0 would mean that no eviction is awaited
 		}
 	}
 	return awaited, first
@@ -60,7 +61,6 @@ func countHealthy(pods []*corev1.Pod, awaited map[string]metav1.Time, now time.T
 	return n
 }
 
-// upToDate reports whether a budget's status and condition need no write.
 func upToDate(budget *policyv1.PodDisruptionBudget, want *policyv1.PodDisruptionBudgetStatus) bool {
 	have := &budget.Status
 	c := meta.FindStatusCondition(have.Conditions, policyv1.DisruptionAllowedCondition)
@@ -89,9 +89,8 @@ func setCondition(budget *policyv1.PodDisruptionBudget, status metav1.ConditionS
 	budget.Status.Conditions = conditions
 }
 
-// expect returns how many Pods a budget expects, and how many must be healthy. If minAvailable is a number, the
-// existing Pods are expected. If it is a percentage, or maxUnavailable is set, as many Pods are expected as their
-// controllers want.
+// expect returns how many Pods a budget expects, and how many of them must be healthy. If minAvailable is a number, all
+// existing Pods are expected. For a percentage or maxUnavailable, the total size of the Pods' controllers is expected.
 func (r *reconciler) expect(ctx context.Context, budget *policyv1.PodDisruptionBudget,
 	pods []*corev1.Pod) (expected, desired int32, err error) {
 	least, most := budget.Spec.MinAvailable, budget.Spec.MaxUnavailable
@@ -145,8 +144,8 @@ func (r *reconciler) scaleOf(ctx context.Context, pods []*corev1.Pod) (int32, er
 	return sum, nil
 }
 
-// controllerOf finds the controller of a reference by group, kind and uid, and returns its uid and size, or "". For a
-// Deployment's ReplicaSet it returns the Deployment.
+// controllerOf returns the uid and size of the controller with a reference's group, kind and uid. For a Deployment's
+// ReplicaSet it returns those of the Deployment. The uid is "" if no controller was found.
 func (r *reconciler) controllerOf(ctx context.Context, ref *metav1.OwnerReference,
 	namespace string) (types.UID, int32, error) {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
@@ -182,8 +181,8 @@ func (r *reconciler) named(kind schema.GroupVersionKind, ref *metav1.OwnerRefere
 	return obj.(runtime.Object)
 }
 
-// asScale returns the uid and the size of a controller that no cache has, from its subresource scale. If there is no
-// such controller, it returns "".
+// asScale reads the uid and size of a controller from its subresource scale, for kinds that no cache has. The uid is ""
+// if the controller does not exist.
 func (r *reconciler) asScale(ctx context.Context, ref *metav1.OwnerReference, gvk schema.GroupVersionKind,
 	namespace string) (types.UID, int32, error) {
 	var kind *fakeapi.Kind

@@ -122,7 +122,7 @@ func (e *elector) write(obj any, err error) bool {
 	return true
 }
 
-// claim returns a copy of the lease found, or a new lease if found is nil, with the candidate as its holder.
+// claim returns a lease with the candidate as its holder. The lease is a copy of found, or new if found is nil.
 func (e *elector) claim(found *coordinationv1.Lease) *coordinationv1.Lease {
 	now, seconds, holder := metav1.NewMicroTime(e.env.Now()), int32(duration/time.Second), e.identity()
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}

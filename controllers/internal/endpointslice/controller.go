@@ -2,12 +2,11 @@
 // addresses of the selected Pods.
 //
 // It reads Pods and owns slices. It finds a Service's slices by two labels and the owner's uid (RULES L115). Upstream
-// deletes slices with these labels and another owner; this controller leaves such slices to the garbage collector. The
-// server generates the names of slices. So the controller tracks its writes: otherwise a late cache could lead to a
-// second slice.
+// deletes slices with these labels and another owner. This controller leaves them to the garbage collector. The server
+// generates the names of slices. So with a late cache, a second slice could be created. To prevent this, the controller
+// tracks its writes.
 //
-// It computes the hints for a Service's traffic distribution, but not the topology-aware hints that an annotation
-// enables.
+// It computes hints for a Service's traffic distribution, but no topology-aware hints (which need an annotation).
 package endpointslice
 
 import (
@@ -44,8 +43,8 @@ const (
 	settleDown = time.Second
 )
 
-// New returns the controller. It uses its memory of writes to route events on slices. The routing laws for claiming
-// controllers therefore do not apply.
+// New returns the controller. It routes events of slices by its memory of writes. Therefore the routing laws for
+// claiming controllers do not apply.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "endpointslice", Contract: law.Contract{Profile: law.Writing,
@@ -60,7 +59,7 @@ func New(without Without) host.Controller {
 }
 
 // wanted returns the number of slices of a Service, one per address family. It assumes that the Pods fit into one
-// slice. If the Pods' ports may differ, or the controller makes no slices, it returns a negative number: unknown.
+// slice. It returns -1, for unknown, if the Pods' ports may differ, or if the controller makes no slices.
 func wanted(owner runtime.Object) int {
 	svc := owner.(*corev1.Service)
 	if !selects(svc) {
@@ -197,7 +196,7 @@ func list(indexer cache.Indexer, namespace string) []any {
 	return objs
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	TakeOwned   bool // create slices without a reference to their Service
 	OwnerUID    bool // let a Service take the slices of an earlier Service with its name
@@ -264,8 +263,8 @@ func wakeForNode(v host.View, e host.Event, out *host.Effect) {
 	})
 }
 
-// wakeLeftOut enqueues the Services that leave out a Pod while its node is unknown. Services that publish Pods in any
-// state never do so.
+// wakeLeftOut enqueues the Services that leave out a Pod while its node is unknown. A Service with
+// publishNotReadyAddresses leaves out no Pod.
 func wakeLeftOut(v host.View, pod *corev1.Pod, out *host.Effect) {
 	v.Each(serviceKind, pod.Namespace, func(obj runtime.Object) bool {
 		svc := obj.(*corev1.Service)

@@ -14,8 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// families returns the address families of a Service, IPv4 before IPv6. The server sets them for every Service with a
-// selector.
+// families returns the address families of a Service, IPv4 before IPv6. The server sets them if there is a selector.
 func families(svc *corev1.Service) []discoveryv1.AddressType {
 	var out []discoveryv1.AddressType
 	for _, f := range [...]corev1.IPFamily{corev1.IPv4Protocol, corev1.IPv6Protocol} {
@@ -46,8 +45,8 @@ func ready(pod *corev1.Pod) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// endpointOf returns a Pod's endpoint. A terminating Pod serves while it is ready, but gets no new connections, unless
-// the Service publishes Pods that are not ready.
+// endpointOf returns a Pod's endpoint. The endpoint of a terminating Pod may be serving, but it is not ready. With
+// publishNotReadyAddresses every endpoint is ready.
 func endpointOf(pod *corev1.Pod, node *corev1.Node, svc *corev1.Service,
 	family discoveryv1.AddressType) discoveryv1.Endpoint {
 	serving, terminating := ready(pod), pod.DeletionTimestamp != nil
@@ -109,8 +108,8 @@ func addresses(pod *corev1.Pod, family discoveryv1.AddressType) (out []string) {
 	return out
 }
 
-// portsOf returns the ports of a Service on a Pod, without named ports that the Pod does not have. The ports are sorted
-// by the hash of their debug format, as in upstream's slices.
+// portsOf returns the ports of a Service on a Pod. A named port that the Pod does not have is left out. The ports have
+// the same order as in upstream's slices.
 func portsOf(svc *corev1.Service, pod *corev1.Pod) (out []discoveryv1.EndpointPort) {
 	for i := range svc.Spec.Ports {
 		p := svc.Spec.Ports[i]
@@ -161,7 +160,7 @@ func portOn(pod *corev1.Pod, p *corev1.ServicePort) (int32, bool) {
 }
 
 // toldOtherwise reports whether the Pod's endpoint may have changed. As in upstream, any change of a terminating Pod
-// counts, so the controller notices the Pod's end. The end of another Pod is noticed only with that Pod's next change.
+// counts. If another Pod ends (phase Succeeded or Failed), only its next change counts.
 func toldOtherwise(old, cur *corev1.Pod) bool {
 	return cur.DeletionTimestamp != nil || ready(old) != ready(cur) ||
 		!slices.Equal(old.Status.PodIPs, cur.Status.PodIPs)

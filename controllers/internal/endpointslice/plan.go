@@ -26,13 +26,13 @@ type plan struct {
 // group holds the endpoints and the slices with the same ports.
 type group struct {
 	ports  []discoveryv1.EndpointPort
-	wanted map[string]discoveryv1.Endpoint // by addresses, hostname and Pod (see identity)
+	wanted map[string]discoveryv1.Endpoint // the endpoints to publish, by identity
 	slices []*discoveryv1.EndpointSlice
-	pods   bool // some Pod has these ports; its endpoint may be missing, because the cache lacks its node
+	pods   bool // a Pod has these ports, even if it has no endpoint because its node is not in the cache
 }
 
 // groups groups Pods and slices by ports. An endpoint contains data of its Pod's node. So a Pod whose node is missing
-// from the cache gets no endpoint, unless the Service publishes Pods in any state.
+// from the cache gets no endpoint, unless the Service has publishNotReadyAddresses.
 func (r *reconciler) groups(svc *corev1.Service, family discoveryv1.AddressType, pods []*corev1.Pod,
 	have []*discoveryv1.EndpointSlice) map[string]*group {
 	groups := map[string]*group{}
@@ -84,7 +84,7 @@ func (r *reconciler) planFor(svc *corev1.Service, family discoveryv1.AddressType
 
 // plan distributes the endpoints over the slices. An endpoint stays in its slice. New endpoints go to slices that
 // change anyway, then to a slice with room, then to new slices. If all endpoints fit into one slice, only one slice
-// remains; upstream may leave two. fresh is an empty new slice.
+// remains. Upstream may leave two. fresh is an empty new slice.
 func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 	left := maps.Clone(g.wanted)
 	if len(left) <= capacity && len(g.slices) > 1 {
@@ -132,7 +132,7 @@ func (g *group) plan(p *plan, fresh *discoveryv1.EndpointSlice) {
 }
 
 // keep returns the endpoints of a slice that are still wanted, with their new content, and removes them from the map
-// left. differs is set if this changes the slice.
+// left. differs is set if the slice's endpoints change.
 func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.Endpoint) (keep []discoveryv1.Endpoint,
 	differs bool) {
 	for i := range s.Endpoints {
@@ -149,7 +149,7 @@ func (g *group) keep(s *discoveryv1.EndpointSlice, left map[string]discoveryv1.E
 	return keep, differs
 }
 
-// roomFor returns the fullest slice that has room for n more endpoints, or nil. If n fills a slice, it returns nil.
+// roomFor returns the fullest slice with room for n more endpoints, or nil. It also returns nil if n fills a new slice.
 func roomFor(from []*discoveryv1.EndpointSlice, n int) (best *discoveryv1.EndpointSlice) {
 	if n >= capacity {
 		return nil
@@ -268,8 +268,7 @@ func (r *reconciler) reconcile(ctx context.Context, svc *corev1.Service, pods []
 	return utilerrors.NewAggregate(errs)
 }
 
-// carryOut executes a plan. For a terminating Service it creates nothing, because the garbage collector deletes the
-// slices (ADOPT-3).
+// carryOut executes a plan. For a terminating Service it creates no slices, because they would be deleted (ADOPT-3).
 func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan, trigger time.Time) error {
 	if svc.DeletionTimestamp != nil && !r.without.Terminating {
 		p.create = nil
@@ -304,8 +303,7 @@ func (r *reconciler) carryOut(ctx context.Context, svc *corev1.Service, p *plan,
 
 func (r *reconciler) note(s *discoveryv1.EndpointSlice) { r.written.set(s, s.Generation) }
 
-// dated returns a copy of a slice with the time trigger in an annotation. If trigger is zero, the copy has no such
-// annotation.
+// dated returns a copy of a slice with the time trigger in an annotation, or without the annotation if trigger is zero.
 func dated(s *discoveryv1.EndpointSlice, trigger time.Time) *discoveryv1.EndpointSlice {
 	c := *s
 	c.Annotations = maps.Clone(s.Annotations)

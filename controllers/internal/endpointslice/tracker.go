@@ -127,7 +127,7 @@ func (t triggers) digest(h *sim.Hash) {
 }
 
 // sliceShown enqueues the Service of a slice that differs from the controller's last write. If the slice's label now
-// names another Service, it enqueues both. A terminating slice counts as gone; upstream waits if another client deleted
+// names another Service, it enqueues both. A terminating slice counts as gone. Upstream waits if another client deleted
 // it.
 func (r *reconciler) sliceShown(old, cur *discoveryv1.EndpointSlice) {
 	if old != nil && old.ResourceVersion == cur.ResourceVersion {

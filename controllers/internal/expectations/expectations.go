@@ -23,8 +23,8 @@ const Timeout = 5 * time.Minute
 
 // Expectations holds one controller's records, by the key of the controller object. When an object is deleted or
 // replaced, call [Expectations.Forget]. A reconcile of the old object may still write a record after that. Therefore
-// each record names the uid of its object, and does not apply to another object with the key. (Upstream has only keys,
-// so the new object waits until the record expires.) Use [New] to make one.
+// each record has the uid of its object, and does not apply to a recreated object. (Upstream has only keys, so the new
+// object waits until the record expires.) Use [New] to make one.
 type Expectations struct {
 	now     func() time.Time
 	records map[string]*record
@@ -51,7 +51,8 @@ func New(now func() time.Time) *Expectations {
 	return &Expectations{now: now, records: map[string]*record{}}
 }
 
-// ExpectCreations replaces the record of key, if n is positive: it expects n creations by the object with uid owner.
+// ExpectCreations records that the object with this key and uid owner expects n creations. It replaces the earlier
+// record of key, unless n is 0.
 func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	if n > 0 {
 		names := make([]string, 2*n)
@@ -60,17 +61,17 @@ func (e *Expectations) ExpectCreations(key string, owner types.UID, n int) {
 	}
 }
 
-// ExpectDeletions replaces the record of key, unless objects is empty. It expects deletions of the objects with these
-// keys by the object with uid owner. adopted are the objects whose adoption may not be shown yet. The caller must not
-// change the slices later.
+// ExpectDeletions records that the object with key and uid owner expects the deletions of objects (keys). It replaces
+// the earlier record, unless objects is empty. The adoption of the objects in adopted may not be shown yet. The caller
+// must not change the slices later.
 func (e *Expectations) ExpectDeletions(key string, owner types.UID, objects []string, adopted ...string) {
 	if len(objects) > 0 {
 		e.records[key] = &record{owner: owner, deletions: objects, adopted: adopted, since: e.now()}
 	}
 }
 
-// Expect replaces the record of key. It expects n creations, and deletions of the objects with these keys, by the
-// object with uid owner.
+// Expect replaces the record of key: the object with uid owner expects n creations, and the deletions of objects
+// (keys). adopted is as in [Expectations.ExpectDeletions].
 func (e *Expectations) Expect(key string, owner types.UID, n int, objects []string, adopted ...string) {
 	e.ExpectCreations(key, owner, n)
 	if r := e.records[key]; n > 0 {
@@ -100,7 +101,7 @@ func (e *Expectations) Seen(key, object string) {
 	})
 }
 
-// Made records the name of the created object of an expected creation of key. From then on only this object fulfils the
+// Made records the name of an object that key's owner has created. From then on only this object fulfils the expected
 // creation. An object whose create request seemed to fail does not. (Upstream counts any object. Since 1.36 its
 // consistency store prevents mistakes.) If the record was dropped, Made does nothing.
 func (e *Expectations) Made(key, object string) {
@@ -116,7 +117,7 @@ func (e *Expectations) Made(key, object string) {
 }
 
 // Dying records that an event shows an object as terminating. After a gap in the watch, this may be the first event for
-// the object. It fulfils the expected creation of that object. (Upstream does not count it, and waits until the record
+// the object. It fulfils the expected creation of that object. (In upstream the creation stays expected until it
 // expires.)
 func (e *Expectations) Dying(key, object string) {
 	e.change(key, func(r *record) {
@@ -129,8 +130,8 @@ func (e *Expectations) Dying(key, object string) {
 	})
 }
 
-// Deleted removes the expected deletion of an object, because an event has shown the deletion or it will not happen. An
-// unexpected object is ignored.
+// Deleted removes the expected deletion of an object. Call it if an event has shown the deletion, or if the deletion
+// will not happen. An unexpected object is ignored.
 func (e *Expectations) Deleted(key, object string) {
 	e.change(key, func(r *record) { take(&r.deletions, object) })
 }
@@ -160,7 +161,8 @@ func (e *Expectations) Recheck(key string, look func(object string) Sight) {
 	})
 }
 
-// Look returns the function for [Expectations.Recheck] that looks up objects of the owner with this uid in a cache.
+// Look returns a function for [Expectations.Recheck]. The function looks up objects of the owner with this uid in a
+// cache.
 func Look(objects cache.Indexer, owner types.UID) func(object string) Sight {
 	return func(object string) Sight {
 		obj, exists, _ := objects.GetByKey(object)
@@ -192,8 +194,8 @@ func take(list *[]string, object string) bool {
 	return i >= 0
 }
 
-// change changes the record of key, if any, and removes a fulfilled record. A record with names in early or dying
-// stays, because Made needs these names.
+// change applies how to the record of key, if any, and removes a fulfilled record. A record with names in early or
+// dying stays, because Made needs these names.
 func (e *Expectations) change(key string, how func(r *record)) {
 	r := e.records[key]
 	if r == nil {
@@ -209,8 +211,7 @@ func (r *record) fulfilled() bool {
 }
 
 // Satisfied reports whether the object with key and uid owner may create and delete. It may if everything that it
-// expected was shown, or if the record is older than [Timeout]. An old record, and a record of another object, are
-// dropped.
+// expected was shown, or if the record is older than [Timeout]. Old records, and records of other objects, are dropped.
 func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 	r := e.records[key]
 	if r != nil && (r.owner != owner || e.now().Sub(r.since) > Timeout) {
@@ -222,7 +223,8 @@ func (e *Expectations) Satisfied(key string, owner types.UID) bool {
 
 func (e *Expectations) Forget(key string) { delete(e.records, key) }
 
-// Waiting lists the keys with unfulfilled records, sorted. Expired records count: only an event enqueues their keys.
+// Waiting lists the keys with unfulfilled records, sorted. Expired records are included: only an event enqueues their
+// keys.
 func (e *Expectations) Waiting() []string {
 	if len(e.records) == 0 {
 		return nil

@@ -48,7 +48,8 @@ func (c *collector) collect(ctx context.Context, n *node) error {
 		return err
 	}
 	if n.virtual && !c.without.Unseen {
-		// The owner exists. Retry: until an informer shows it, only live reads can tell when it is gone (RULES K93).
+		// The owner exists, but no informer shows it yet. Retry, because only a live read can tell when it is gone
+		// (RULES K93).
 		return fmt.Errorf("%s %s/%s has not been seen yet", id.kind, id.namespace, id.name)
 	}
 	return nil
@@ -87,7 +88,7 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 		if c.without.LiveRefs {
 			dead = append(dead, o.solid...)
 		}
-		return c.cut(ctx, id, dead) // GC-1, GC-8
+		return c.cut(ctx, id, dead) // the object keeps its other owners (GC-1, GC-8)
 	case len(o.waiting) > 0 && len(n.dependents) > 0:
 		if latest.GetDeletionTimestamp() != nil && has(latest, metav1.FinalizerOrphanDependents) && !c.without.Exercised {
 			// The graph does not show the orphan finalizer yet. A foreground delete, which upstream sends, would
@@ -102,7 +103,7 @@ func (c *collector) judge(ctx context.Context, n *node, id identity, latest meta
 	return c.delete(ctx, id, latest, refs, c.policy(latest))
 }
 
-// policy returns the policy for deleting an object: the one whose finalizer the object has (RULES K101).
+// policy returns the deletion policy whose finalizer the object has, or background without one (RULES K101).
 func (c *collector) policy(latest metav1.Object) metav1.DeletionPropagation {
 	switch {
 	case c.without.Finalizers:
@@ -181,7 +182,7 @@ func (c *collector) cut(ctx context.Context, id identity, owners []types.UID) er
 }
 
 // breakCycle makes an object's references non-blocking if one of its dependents is in foreground deletion. Otherwise
-// the owner and the dependent may wait for each other (GC-6).
+// the object and the dependent may wait for each other (GC-6).
 func (c *collector) breakCycle(ctx context.Context, n *node) error {
 	if c.without.Cycles {
 		return nil
@@ -202,10 +203,11 @@ func (c *collector) unblock(ctx context.Context, n *node) error {
 	return c.patch(ctx, n.identity, ref.UnblockPatch(nil, n.uid, blocking...), nil)
 }
 
-// finishForeground removes the foreground finalizer from an object without blocking dependents. Otherwise it queues a
-// check of each blocking dependent that is not itself in foreground deletion (GC-2). It also breaks a cycle of objects
-// that wait for each other. Such a cycle can form while the graph lags: when the last object was deleted, the graph did
-// not show the first one as terminating. Upstream does not look for cycles here, and the cycle stays (GC-6).
+// finishForeground removes the foreground finalizer from an object without blocking dependents. If there are blocking
+// dependents, it queues a check of those that are not in foreground deletion themselves (GC-2). It also breaks a cycle
+// of objects that wait for each other. Such a cycle can form while the graph lags: when the last object was deleted,
+// the graph did not show the first one as terminating. Upstream does not look for cycles here, and the cycle stays
+// (GC-6).
 func (c *collector) finishForeground(ctx context.Context, n *node) error {
 	free := func() bool { return c.without.Blocking || len(n.blocking(c.without)) == 0 }
 	if free() {

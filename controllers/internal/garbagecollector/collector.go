@@ -40,15 +40,14 @@ type collector struct {
 	graph   *graph
 	without *Without
 	served  []*fakeapi.Kind                           // the served kinds from which the next two fields were made
-	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // the preferred version of a kind, by each served version
+	kinds   map[schema.GroupVersionKind]*fakeapi.Kind // by each served version of a kind, its preferred version
 	current map[schema.GroupKind]*fakeapi.Kind        // the preferred version of each kind
 	watched map[watching]bool
 
 	complaints map[string]complaint // the key is the dependent's uid, a space, and the owner's uid
 }
 
-// watching is the kind of a resource that is watched, in any version. A recreated CRD may give the resource another
-// kind.
+// watching names a watched resource and its kind. A CRD that is recreated may give the resource another kind.
 type watching struct {
 	resource schema.GroupResource
 	kind     string
@@ -79,7 +78,7 @@ func (c *collector) discover() {
 		c.current[k.GVK.GroupKind()] = k
 		w := watching{k.GVR().GroupResource(), k.GVK.Kind}
 		if k.GVK.Kind == "Event" || c.watched[w] {
-			continue // Events are many and own nothing (RULES K109)
+			continue // Events are not watched: there are many, and they own nothing (RULES K109)
 		}
 		c.watched[w] = true
 		if _, err := c.env.Informer(k.GVK).AddEventHandler(c.handler(k.GVK)); err != nil {
@@ -91,8 +90,8 @@ func (c *collector) discover() {
 	}
 }
 
-// kind returns the served kind of an identity, or nil. If the version of an observed object is not served any more,
-// kind returns another version. The version in a reference must be served itself.
+// kind returns the served kind of an identity, or nil. For an observed object, another version of the kind may be
+// served. For a reference, its own version must be served.
 func (c *collector) kind(id identity) *fakeapi.Kind {
 	k := c.kinds[schema.FromAPIVersionAndKind(id.apiVersion, id.kind)]
 	if k != nil && !(c.without.OtherVersions && k.GVK.GroupVersion().String() != id.apiVersion) {
@@ -130,7 +129,6 @@ func (c *collector) handler(gvk schema.GroupVersionKind) cache.ResourceEventHand
 	}
 }
 
-// defined updates the watched kinds after an event about a CRD.
 func (c *collector) defined(gvk schema.GroupVersionKind) {
 	if gvk.Kind == definitions {
 		c.discover()
@@ -158,8 +156,7 @@ func (c *collector) Sync(ctx context.Context, key string) error {
 
 func (c *collector) Digest(h *sim.Hash) { c.graph.digest(h) }
 
-// kindError means that the kind of an identity is not served. The kind may be served later, so the work is retried
-// forever (RULES K96).
+// kindError means that the kind of an identity is not served. It may be served later, so retries never end (RULES K96).
 type kindError struct{ id identity }
 
 func (e *kindError) Error() string {
@@ -175,14 +172,14 @@ func (c *collector) scope(id identity) (*fakeapi.Kind, string, error) {
 	switch {
 	case k.Namespaced:
 		return k, id.namespace, nil
-	case c.without.Scope && id.namespace != "": // no server has such a path
+	case c.without.Scope && id.namespace != "": // a cluster-scoped object has no path with a namespace
 		return nil, "", apierrors.NewNotFound(schema.GroupResource{Group: k.GVK.Group, Resource: k.Resource}, id.name)
 	}
 	return k, "", nil
 }
 
-// unserved reports whether a 404 means that the server does not know the path: the error names no object. The error may
-// have no details at all, because a proxy may omit them.
+// unserved reports whether the server answered 404 because it does not know the path. The error then names no object.
+// It may have no details at all, because a proxy may omit them.
 func unserved(err error) bool {
 	var answer apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &answer) {
@@ -192,8 +189,8 @@ func unserved(err error) bool {
 	return about == nil || about.Name == ""
 }
 
-// get reads an object from the server. If its kind is no longer served, the path is missing, which does not mean that
-// the object is absent. Upstream treats the object as absent until its next discovery.
+// get reads an object from the server. If its kind is no longer served, the server answers 404, but the object may
+// exist. Upstream treats the object as absent until its next discovery.
 func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error) {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -209,11 +206,11 @@ func (c *collector) get(ctx context.Context, id identity) (metav1.Object, error)
 	return obj.(metav1.Object), nil
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	LiveItem      bool // read an object's owners from the graph, not from the server
 	LiveOwner     bool // treat an owner missing from the graph as absent, without reading it
-	OwnerUID      bool // treat a recreated owner with the same name as the owner
+	OwnerUID      bool // accept a recreated object with the owner's name as the owner
 	OwnerErrors   bool // treat an owner that could not be read as absent
 	UnknownKind   bool // treat an owner of an unknown kind as absent
 	Unserved      bool // treat an owner as absent if its kind is no longer served
@@ -223,16 +220,16 @@ type Without struct {
 	LiveRefs      bool // remove references to live owners together with references to absent ones
 	AnyOwner      bool // treat only ControllerRefs as owners
 	Waiting       bool // treat an owner in foreground deletion like one that is not terminating
-	Undeleted     bool // treat the foreground finalizer as foreground deletion, even without a deletion
-	Finalizers    bool // ignore an object's own orphan or foreground finalizer
-	Foreground    bool // ignore an object's own foreground finalizer
-	Exercised     bool // ignore a requested orphan deletion if an owner waits for the object
+	Undeleted     bool // treat the foreground finalizer of an owner that is not terminating as foreground deletion
+	Finalizers    bool // delete an object in the background, even if it has the orphan or foreground finalizer
+	Foreground    bool // delete an object in the background, even if it has the foreground finalizer
+	Exercised     bool // replace a requested orphan deletion by a foreground deletion if an owner waits for the object
 	Cycles        bool // do not break cycles of foreground deletions
 	LateCycles    bool // do not break cycles that formed before the graph showed them
 	Virtual       bool // do not look for owners that were never seen
 	Unseen        bool // after finding an owner once, do not look it up again
 	Scope         bool // look for a cluster-scoped owner in its dependent's namespace
-	Reach         bool // look for a namespaced owner of a cluster-scoped object without a namespace
+	Reach         bool // look up a namespaced owner without a namespace if the dependent is cluster-scoped
 	Borrowed      bool // look for owners of a cluster-scoped object in its dependent's namespace
 	Guesses       bool // trust a cluster-scoped object's reference to a namespaced owner
 	Removed       bool // keep an object as dependent of owners that it no longer refers to

@@ -42,7 +42,7 @@ type node struct {
 	virtual    bool // known from references only; it may not exist
 	deleting   bool // has deletionTimestamp
 	foreground bool // is being deleted in the foreground
-	released   bool // a finalizer of the collector was removed or is being removed; no later event has shown the object
+	released   bool // one of the controller's finalizers was or is being removed; no later event has shown the object
 }
 
 // blocking returns the dependents for which the node's foreground deletion waits.
@@ -60,7 +60,7 @@ func (n *node) blocking(without *Without) []*node {
 }
 
 // waitsForItself reports whether the node's foreground deletion waits for the node itself, through other nodes in
-// foreground deletion. A node's reference to itself does not count: in upstream too, such a node waits forever.
+// foreground deletion. A node's reference to itself does not count. Such a node waits forever, also in upstream.
 func (n *node) waitsForItself(without *Without) bool {
 	met := []*node{n}
 	for i := 0; i < len(met); i++ {
@@ -171,8 +171,8 @@ func (g *graph) dropEdges(n *node, refs []metav1.OwnerReference) {
 	}
 }
 
-// remove removes a node. It queues a check of the dependents, which lose an owner, and of the owners that waited for
-// the node.
+// remove removes a node. It queues checks of the dependents, which lose an owner, and of owners that waited for the
+// node.
 func (g *graph) remove(n *node) {
 	delete(g.nodes, n.uid)
 	g.dropEdges(n, n.owners)

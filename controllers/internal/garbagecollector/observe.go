@@ -42,8 +42,7 @@ func (g *graph) materialize(n *node, id identity) {
 	n.virtual = false
 }
 
-// reown updates a node's edges. If a blocking reference is removed or no longer blocks, the owner's deletion may
-// continue.
+// reown updates a node's edges. If a reference no longer blocks, or is removed, the owner's deletion may continue.
 func (g *graph) reown(n *node, refs []metav1.OwnerReference) {
 	var added, removed []metav1.OwnerReference
 	for _, r := range refs {
@@ -177,8 +176,8 @@ func partition(dependents []*node, id identity) (right, wrong []*node) {
 	return right, wrong
 }
 
-// alternative returns another identity that dependents name for the uid: in sorted order, the one that follows the
-// parameter after. The first one follows the last one.
+// alternative returns another identity that dependents name for the uid. It is the one that follows the parameter after
+// in sorted order. After the last identity comes the first one.
 func alternative(dependents []*node, after identity) identity {
 	var all []identity
 	for _, d := range dependents {

@@ -69,7 +69,7 @@ func (c *collector) deleteAt(ctx context.Context, id identity, version string,
 
 // patch sends a strategic merge patch. For a kind without strategic merge patches, it sends a merge patch with all
 // owner references, except those to the uids in drop. If drop is empty, this patch makes all references non-blocking.
-// It has the version that was read as a precondition.
+// The merge patch has the version that was read as a precondition.
 func (c *collector) patch(ctx context.Context, id identity, strategic []byte, drop []types.UID) error {
 	k, namespace, err := c.scope(id)
 	if err != nil {
@@ -119,15 +119,14 @@ var errNotYet = errors.New("the finalizer is still needed")
 // The patch contains all other finalizers, so it also contains the resourceVersion that was read. ready is called right
 // before the patch is sent. If ready returns false, the result is errNotYet.
 //
-// Upstream finds the owner only by name. A recreated owner could then lose its orphan finalizer before its dependents
-// are orphaned.
+// Upstream finds the owner only by name. A recreated owner could lose its finalizer before its dependents are orphaned.
 func (c *collector) removeFinalizer(ctx context.Context, n *node, finalizer string, ready func() bool) error {
 	id := n.identity
 	k, namespace, err := c.scope(id)
 	if err != nil {
 		return err
 	}
-	// Set released before the read: a later event then shows the current finalizer, or one that this read will find.
+	// Set released before the read. If an event resets it, the event shows the finalizer of this read or a newer one.
 	n.released = true
 	latest, err := c.get(ctx, id)
 	if apierrors.IsNotFound(err) {
@@ -167,7 +166,7 @@ type complaint struct {
 	owner metav1.OwnerReference
 }
 
-// complain queues an Event about a reference of n to an owner elsewhere, because event handlers cannot write.
+// complain queues an Event about n's reference into another namespace. Event handlers cannot write it themselves.
 func (c *collector) complain(n *node, owner *metav1.OwnerReference) {
 	about := string(n.uid) + " " + string(owner.UID)
 	c.complaints[about] = complaint{n.identity, *owner}

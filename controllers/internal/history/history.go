@@ -27,15 +27,15 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
-	Collision bool // do not use another name when a different revision has the name
+	Collision bool // return an error if a different revision has the name
 	Live      bool // delete old revisions that are in use
 }
 
 var resource = appsv1.SchemeGroupVersion.WithResource("controllerrevisions").GroupResource()
 
-// History is the history of one set during one reconcile.
+// History reads and writes the revisions of one set during one reconcile.
 type History struct {
 	Client    host.Client
 	Owner     metav1.Object // the set, as cached
@@ -43,7 +43,7 @@ type History struct {
 	Without   *Without
 }
 
-// List returns the sorted revisions that match, and that the set controls or that have no controller.
+// List returns the matching revisions that the set controls or that have no controller. They are sorted by [Sort].
 func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.ControllerRevision {
 	list := slices.DeleteFunc(Own(h.Revisions, h.Owner),
 		func(r *appsv1.ControllerRevision) bool { return !matches(r.Labels) })
@@ -51,8 +51,8 @@ func (h *History) List(matches func(labels map[string]string) bool) []*appsv1.Co
 	return list
 }
 
-// Adopt makes the set the controller of ownerless revisions, after reading that the set still exists (ADOPT-4). It
-// returns the revisions that the set owns then. It stops at the first error, because a reconcile needs all of them
+// Adopt makes the set the controller of ownerless revisions, if the server shows that the set still exists (ADOPT-4).
+// It returns the revisions that the set then owns. It stops at the first error, because a reconcile needs all of them
 // (RULES F62). It skips terminating revisions (ADOPT-5), and all revisions of a terminating set (ADOPT-3). Upstream
 // does not skip them, and fails the reconcile of a terminating set.
 func Adopt(ctx context.Context, m *ref.Manager,
@@ -120,7 +120,7 @@ func (h *History) Renumber(ctx context.Context, revision *appsv1.ControllerRevis
 	return revision, err
 }
 
-// attempts limits the tries of a conflicting write in one reconcile.
+// attempts is the maximum number of tries to renumber a revision after conflicts.
 const attempts = 4
 
 // Truncate deletes the oldest of the sorted revisions until at most limit unused ones are left. live reports whether a
@@ -137,8 +137,7 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 		return nil
 	}
 	for _, r := range old[:len(old)-limit] {
-		// Require the version that was read, because a revision that became the newest must stay. Upstream deletes by
-		// name.
+		// Require the version that was read, because the newest revision must stay. Upstream deletes by name.
 		err := h.Client.Delete(ctx, Kind, r.Namespace, r.Name, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}})
 		if err != nil {
@@ -150,7 +149,7 @@ func (h *History) Truncate(ctx context.Context, revisions []*appsv1.ControllerRe
 
 var Kind = appsv1.SchemeGroupVersion.WithKind("ControllerRevision")
 
-// HashLabel is the label of a StatefulSet's revision that has the hash in the revision's name as its value.
+// HashLabel is a label of a StatefulSet's revisions. Its value is the hash in the revision's name.
 const HashLabel = "controller.kubernetes.io/hash"
 
 // Data returns the content of a template's revision, which depends only on the template. Fields are sorted by name as
@@ -177,7 +176,7 @@ type memorized struct {
 	data       []byte
 }
 
-// Data returns [Data] of a set's template, cached by the set's generation.
+// Data is like the function [Data], but caches the result until the set's generation changes.
 func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSpec) []byte {
 	e, ok := m[key]
 	if !ok || e.uid != set.GetUID() || e.generation != set.GetGeneration() {
@@ -188,7 +187,7 @@ func (m Memo) Data(key string, set metav1.Object, template *corev1.PodTemplateSp
 }
 
 // Restore returns a copy of a set with the content of a revision, such as the template. It returns an error if the
-// revision is not a patch of such a set: users can create such revisions.
+// revision does not fit: users can create revisions with any content.
 func Restore[Set any](set *Set, revision *appsv1.ControllerRevision) (*Set, error) {
 	now, err := json.Marshal(set)
 	if err != nil {

@@ -3,8 +3,8 @@ package invariant
 
 import "github.com/threelaws/threelaws/sim/law"
 
-// NeededObjects returns the invariant of a controller whose dependents need other objects, such as a revision or a
-// claim.
+// NeededObjects returns the invariant needed-objects-exist. It is for controllers whose dependents need other objects,
+// such as a revision or a claim.
 func NeededObjects(check func(f *law.Facts) string) *law.Invariant {
 	return &law.Invariant{
 		ID: "needed-objects-exist",
@@ -14,7 +14,7 @@ func NeededObjects(check func(f *law.Facts) string) *law.Invariant {
 	}
 }
 
-// Bounds returns the invariant of a controller that rolls out a template, or scales down.
+// Bounds returns the invariant stay-within-bounds. It is for controllers that roll out a template or scale down.
 func Bounds(check func(f *law.Facts) string) *law.Invariant {
 	return &law.Invariant{
 		ID: "stay-within-bounds",

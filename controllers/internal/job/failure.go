@@ -17,7 +17,7 @@ type backoff struct {
 	last     time.Time
 }
 
-// after adds pods that have ended to the backoff b. A success forgets the failures before it.
+// after returns the backoff b after more pods have ended. Failures before the last success do not count.
 func (b backoff) after(succeeded, failed []*corev1.Pod) backoff {
 	if len(succeeded) == 0 {
 		if len(failed) > 0 {
@@ -78,8 +78,8 @@ func endedAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time
 }
 
-// containersEnded returns when the last container or sidecar of a pod ended, or zero if a sidecar has not ended. If a
-// container that is no sidecar has not ended, the result is when the last sidecar ended.
+// containersEnded returns when the last container of a pod ended, including sidecars. It returns zero if a sidecar has
+// not ended. If another container has not ended, only the sidecars count.
 func containersEnded(p *corev1.Pod) time.Time {
 	var last time.Time
 	for _, s := range p.Status.ContainerStatuses {

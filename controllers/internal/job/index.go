@@ -19,7 +19,7 @@ import (
 // indexKey is the annotation and label with a pod's completion index.
 const indexKey = batchv1.JobCompletionIndexAnnotation
 
-// nowhere is the index of a pod that has no index.
+// nowhere stands for the index of a pod that has none.
 const nowhere = -1
 
 func indexOf(p *corev1.Pod) int {
@@ -53,7 +53,7 @@ func indexesOf(pods []*corev1.Pod) []int {
 
 func perIndex(j *batchv1.Job) bool { return j.Spec.BackoffLimitPerIndex != nil }
 
-// failures returns how many earlier pods with the pod's index failed: all counts every failure, counted only the
+// failures returns how many earlier pods with the same index failed. all has every failure. counted has only the
 // failures that count towards the limit.
 func failures(p *corev1.Pod) (counted, all int) {
 	counted = annotated(p, batchv1.JobIndexFailureCountAnnotation)
@@ -115,8 +115,7 @@ func (a *attempt) awaitingReplacement() map[int]*corev1.Pod {
 	return last
 }
 
-// newIndexes returns the indexes that need pods, at most n. If all of them must wait, it returns the time until the
-// first may start.
+// newIndexes returns at most n indexes that need pods. If all must wait, it returns the time until the first may start.
 func (a *attempt) newIndexes(n int) (list []int, wait time.Duration) {
 	taken := a.succeededIndexes
 	if !a.r.options.Without.Indexes {
@@ -248,8 +247,8 @@ type (
 	intervals []interval
 )
 
-// parseIntervals reads the format of [intervals.String]. It skips parts that cannot be parsed, and indexes that are not
-// below completions.
+// parseIntervals reads the format of [intervals.String]. It skips invalid parts, and indexes that are not below
+// completions.
 func parseIntervals(text string, completions int) intervals {
 	if text == "" {
 		return nil

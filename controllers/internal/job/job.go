@@ -73,10 +73,10 @@ const tracking = batchv1.JobTrackingFinalizer
 
 const (
 	batch        = time.Second      // the delay of an event, so that one reconcile handles several events
-	firstBackoff = 10 * time.Second // before the first failed pod is replaced; each failure doubles it
+	firstBackoff = 10 * time.Second // the delay before a failed pod is replaced; each further failure doubles it
 	maxBackoff   = 10 * time.Minute
 	burst        = 500 // the most pods that a reconcile creates, or deletes as surplus
-	maxUncounted = 500 // the most uids in a status
+	maxUncounted = 500 // the most uncounted pods in a status
 )
 
 // Era decides which pods a Job owns, and how it counts them.
@@ -84,12 +84,12 @@ type Era string
 
 // The eras. Controllers before Current count the ended pods that still exist.
 const (
-	// Selector: the Job owns every matching pod (before ControllerRef). An event goes to the oldest Job that matches.
+	// Selector is the era before ControllerRef. Every matching pod is the Job's. An event goes to the oldest matching
+	// Job.
 	Selector Era = "selector"
-	// Gated: like Selector, but as the proposal's checklist says for Job, a terminating Job leaves its
-	// pods alone.
+	// Gated is like Selector, but a terminating Job leaves its pods alone, as the proposal's checklist says.
 	Gated Era = "gated"
-	// ControllerRef: the proposal in full.
+	// ControllerRef is the full proposal.
 	ControllerRef Era = "controllerref"
 	// Current is the controller of Kubernetes 1.36.
 	Current Era = "current"
@@ -100,7 +100,7 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -132,8 +132,8 @@ type Without struct {
 	SharedCache bool // change the cached Job in place
 }
 
-// jobRoute routes events on Jobs. A changed spec is handled at once, a changed status after a delay. When a Job is
-// gone, and at each update of an ended Job, it enqueues the matching pods that still have the finalizer (RULES I82).
+// jobRoute routes events on Jobs. A changed spec is handled at once, a changed status after a delay. If a Job is gone,
+// or an ended Job is updated, jobRoute enqueues the matching pods that still have the finalizer (RULES I82).
 func jobRoute(o *Options) host.Route {
 	own := routing.Own(Kind, &o.Without.Routing)
 	return host.Route{Kind: Kind, Do: func(v host.View, e host.Event, out *host.Effect) {
@@ -179,8 +179,8 @@ func delay(out *host.Effect) {
 	out.Keys = out.Keys[:0]
 }
 
-// freeForsaken enqueues a pod whose finalizer no Job will remove. Such a pod has no controller, or it is terminating
-// and its controller is no Job, is gone or has ended.
+// freeForsaken enqueues a pod whose finalizer no Job will remove. This is a pod without a controller. It is also a
+// terminating pod whose controller is gone, has another kind, or is an ended Job.
 func freeForsaken(v host.View, e host.Event, out *host.Effect) {
 	p, ok := e.New.(*corev1.Pod)
 	if !ok || !tracked(p) {

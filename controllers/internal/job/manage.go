@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// carryOn creates or deletes pods to reach the wanted number, and checks whether the Job is complete. It reports
-// whether the status changed.
+// carryOn creates or deletes pods, and checks whether the Job is complete. It reports whether the status changed.
 func (a *attempt) carryOn(ctx context.Context) (changed bool, err error) {
 	j, without := a.job, &a.r.options.Without
 	managed := a.awake && (j.DeletionTimestamp == nil || without.Terminating)
@@ -135,7 +134,7 @@ func (a *attempt) remove(ctx context.Context, pods []*corev1.Pod) error {
 			err = a.r.delete(ctx, p)
 		}
 		if err != nil {
-			a.r.expected.Deleted(a.key, keys[i]) // no event will show this deletion
+			a.r.expected.Deleted(a.key, keys[i]) // the deletion failed, so no event will show it
 		}
 		if err == nil || apierrors.IsNotFound(err) {
 			a.removed(p)
@@ -155,7 +154,7 @@ func (a *attempt) removed(p *corev1.Pod) {
 }
 
 // stop deletes the running pods because the Job ends. They keep their finalizers until they are counted. If a pod may
-// be left, the Job does not end in this reconcile.
+// still run, the Job does not end in this reconcile.
 func (a *attempt) stop(ctx context.Context) error {
 	without := &a.r.options.Without
 	var firstErr error
@@ -178,8 +177,8 @@ func (a *attempt) stop(ctx context.Context) error {
 	return firstErr
 }
 
-// late deletes pods that run although their Job has ended, because a process before a restart created them from an
-// older list. It reads each pod from the server first, because the pod may have ended. Upstream lets such pods run.
+// late deletes pods that run although their Job has ended. The controller may have created them before a restart, from
+// an older cache. Each pod is read from the server first, because it may have ended. Upstream lets such pods run.
 func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	if j.DeletionTimestamp != nil || r.options.Without.Late {
 		return nil
@@ -203,7 +202,7 @@ func (r *reconciler) late(ctx context.Context, j *batchv1.Job) error {
 	return nil
 }
 
-// delete deletes a pod, after the first two eras by uid. Upstream deletes by name (RULES E56).
+// delete deletes a pod. From the era controllerref on, it sends the uid. Upstream sends only the name (RULES E56).
 func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	o := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &p.UID}}
 	if g := r.options.Era; r.options.Without.VictimUID || g == Selector || g == Gated {
@@ -212,8 +211,8 @@ func (r *reconciler) delete(ctx context.Context, p *corev1.Pod) error {
 	return r.env.Client.Delete(ctx, pod.Kind, p.Namespace, p.Name, o)
 }
 
-// create creates n pods in batches of 1, 2, 4 and so on, so that a refused template fails only a few times. indexes are
-// the pods' indexes in an Indexed Job. Failed and skipped creations are no longer expected.
+// create creates n pods in batches of 1, 2, 4 and so on, so few requests fail if the server refuses the template.
+// indexes are the pods' indexes in an Indexed Job. Failed and skipped creations are no longer expected.
 func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	r := a.r
 	r.expected.ExpectCreations(a.key, a.r.owner(a.job), n)
@@ -243,7 +242,7 @@ func (a *attempt) create(ctx context.Context, n int, indexes []int) error {
 	return firstErr
 }
 
-// createOne creates one pod. It returns nil without an error if no pod can be created.
+// createOne creates one pod. In a terminating namespace it returns nil without an error.
 func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Object, error) {
 	obj, err := r.env.Client.Create(ctx, p)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
@@ -255,8 +254,8 @@ func (r *reconciler) createOne(ctx context.Context, p *corev1.Pod) (metav1.Objec
 	return obj.(metav1.Object), nil
 }
 
-// newPod returns a pod that shares parts of the Job's template. After the first two eras, the pod has the ControllerRef
-// from the start (LAW-1); in the current era, it also has the finalizer.
+// newPod returns a pod that shares parts of the Job's template. From the era controllerref on, it is created with the
+// ControllerRef (LAW-1). In the current era, it also has the finalizer.
 func (a *attempt) newPod() *corev1.Pod {
 	t, without := &a.job.Spec.Template, &a.r.options.Without
 	p := &corev1.Pod{

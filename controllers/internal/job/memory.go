@@ -31,8 +31,8 @@ type reconciler struct {
 	jobs     cache.Indexer
 	pods     cache.Indexer
 	expected *expectations.Expectations
-	backoffs map[string]backoff   // of Jobs with a failed pod, by key
-	closed   map[string]types.UID // uids of Jobs whose end was written and is not shown yet, by key
+	backoffs map[string]backoff   // the backoff of each Job with a failed pod, by the Job's key
+	closed   map[string]types.UID // by key, the uid of a Job whose end was written but is not in the cache yet
 	wrote    *consistency.Store
 	shed     map[string]map[types.UID]uint64 // the version at which a pod lost the finalizer, by Job key and pod uid
 }
@@ -70,7 +70,8 @@ func (r *reconciler) Forget(key string) {
 
 func (r *reconciler) Waiting() []string { return r.expected.Waiting() }
 
-// noteShed records the version at which a pod's finalizer was removed. A terminating pod gets no finalizer again.
+// noteShed records the version at which a pod's finalizer was removed. A terminating pod cannot get the finalizer
+// again.
 func (r *reconciler) noteShed(key string, left *corev1.Pod) {
 	since, _ := strconv.ParseUint(left.ResourceVersion, 10, 64)
 	if left.DeletionTimestamp != nil {
@@ -94,7 +95,7 @@ func (r *reconciler) hasShed(key string, p *corev1.Pod) bool {
 	return shown < since
 }
 
-// forgetShed drops the records of removed finalizers whose removal the cache shows now.
+// forgetShed drops the records of finalizers whose removal is now in the cache.
 func (r *reconciler) forgetShed(key string, pods []*corev1.Pod) {
 	kept := map[types.UID]uint64{}
 	for _, p := range pods {
@@ -170,8 +171,8 @@ func (r *reconciler) claim(ctx context.Context, key string, j *batchv1.Job) ([]*
 	return pods, nil
 }
 
-// awake reports whether the Job may create and delete pods, or must wait for its expectations. An expected deletion may
-// never be shown: the pod may have lost its owner (WATCH-5), or an event showed the deletion before it was expected.
+// awake reports whether the Job may create and delete pods, or must wait for its expectations. An event may never show
+// an expected deletion: if the pod lost its owner (WATCH-5), or if the deletion was shown before it was expected.
 // Therefore, in the current era, awake also compares expectations with the cache.
 func (r *reconciler) awake(key string, j *batchv1.Job) bool {
 	if r.options.Era == Current {
@@ -223,8 +224,7 @@ func count(pods []*corev1.Pod, is func(*corev1.Pod) bool) int32 {
 	return n
 }
 
-// selectorOf returns a Job's selector, or nil if the selector is missing or cannot be parsed. An empty selector selects
-// every pod.
+// selectorOf returns a Job's selector, or nil if it is missing or invalid. An empty selector selects every pod.
 func selectorOf(j *batchv1.Job) labels.Selector {
 	s, _ := readSelector(j)
 	return s

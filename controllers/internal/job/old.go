@@ -12,8 +12,8 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/pod"
 )
 
-// syncOld is a reconcile in the eras before [Current]. It counts the ended pods that exist, although nothing keeps them
-// from being deleted. A Job with completions ends when enough pods have succeeded, even if others run.
+// syncOld is a reconcile in the eras before [Current]. It counts the ended pods that still exist: no finalizer keeps
+// them. A Job with completions ends when enough pods have succeeded, even if others run.
 func (r *reconciler) syncOld(ctx context.Context, key string, j *batchv1.Job) error {
 	if finished(j) {
 		return nil
@@ -54,8 +54,8 @@ func (a *attempt) findOld(ctx context.Context) error {
 	return err
 }
 
-// manageOld creates or deletes pods, and updates the status if the Job has ended. It adds two conditions at once,
-// because the server requires the condition with the reason before the final one.
+// manageOld creates or deletes pods, and updates the status if the Job has ended. With the final condition it adds the
+// condition that announces the end, because the server requires both.
 func (a *attempt) manageOld(ctx context.Context) error {
 	j, s, now := a.job, &a.job.Status, a.r.env.Now()
 	if limit := j.Spec.ActiveDeadlineSeconds; limit != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// orphanMark is a part of the queue key of a pod that has lost its Job and still has the finalizer. The name of a Job
-// cannot contain it.
+// orphanMark is a part of the queue key of a pod that has the finalizer and no Job. No Job's name can contain it.
 const orphanMark = "/orphan:"
 
 func orphanKey(p *corev1.Pod) string { return p.Namespace + orphanMark + p.Name }
@@ -87,9 +86,9 @@ func awaited(j *batchv1.Job, p *corev1.Pod) bool {
 		!met(j, batchv1.JobFailureTarget) && !met(j, batchv1.JobSuccessCriteriaMet)
 }
 
-// tallies reports whether a terminating pod holds the number of failures of its index until the index gets a new pod.
-// If the Job is suspended, or runs as many pods as it may, it does not create the new pod (indexed_job_utils.go,
-// getPodsWithDelayedDeletionPerIndex).
+// tallies reports whether a terminating pod is kept because its annotations hold the number of failures of its index.
+// It is kept until the index gets a new pod. A suspended Job, or one that runs the maximum number of pods, creates none
+// (indexed_job_utils.go, getPodsWithDelayedDeletionPerIndex).
 func tallies(j *batchv1.Job, p *corev1.Pod, pods []runtime.Object) bool {
 	if p.DeletionTimestamp == nil || !indexed(j) || !perIndex(j) || j.DeletionTimestamp != nil || finished(j) ||
 		met(j, batchv1.JobFailureTarget) || met(j, batchv1.JobSuccessCriteriaMet) || !within(p, j) || !failed(p, j) ||

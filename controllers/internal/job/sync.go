@@ -26,9 +26,9 @@ type attempt struct {
 	running, ready, terminating int32 // numbers of pods, including the changes of this reconcile
 	succeeded, failed           int32 // numbers of ended pods, including uncounted ones
 
-	succeededBefore, succeededIndexes intervals // succeeded indexes: in the status; in the status or the pods
+	succeededBefore, succeededIndexes intervals // succeeded indexes, without and with the uncounted pods
 	failedIndexes                     *intervals
-	awaiting                          map[int]*corev1.Pod // the failed pods to keep, by index
+	awaiting                          map[int]*corev1.Pod // the failed pods to keep until they are replaced, by index
 
 	uncountedSucceeded, uncountedFailed map[types.UID]bool // uids in the status at the start of the reconcile
 	backoff                             backoff
@@ -52,7 +52,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	if s, err := readSelector(j); err != nil {
 		return fmt.Errorf("job %s: bad selector: %w", key, err)
 	} else if s == nil {
-		return nil // otherwise the Job would create a pod, release it, and repeat
+		return nil // a Job without a selector would create and release pods forever
 	}
 	if r.options.Era != Current {
 		return r.syncOld(ctx, key, j)
@@ -151,8 +151,8 @@ func set(uids []types.UID) map[types.UID]bool {
 	return m
 }
 
-// uncountedPods returns the pods with the finalizer and a valid index that satisfy a condition. It leaves out pods with
-// a uid in the set known (the uids in the status).
+// uncountedPods returns the pods that satisfy is and have the finalizer and a valid index. It leaves out pods whose uid
+// is in known, the uids in the status.
 func (a *attempt) uncountedPods(known map[types.UID]bool, is func(*corev1.Pod) bool) []*corev1.Pod {
 	return keep(a.pods, func(p *corev1.Pod) bool {
 		return tracked(p) && !known[p.UID] && !a.r.hasShed(a.key, p) && within(p, a.job) && is(p)

@@ -54,7 +54,7 @@ func succeeded(j *batchv1.Job) int {
 	return int(j.Status.Succeeded)
 }
 
-// surge returns how many pods more than [wants] a Job may have: terminating pods in its status may already be gone and
+// surge returns how many pods more than [wants] a Job may have. Terminating pods in its status may already be gone and
 // replaced.
 func surge(owner runtime.Object) int {
 	j := owner.(*batchv1.Job)
@@ -122,9 +122,9 @@ func unlessLeft(owner runtime.Object, n int) int {
 	return n
 }
 
-// exceedsBounds is the check of stay-within-bounds. It returns a description if the deletion of a running pod leaves
-// fewer pods than a Job wants. It skips Jobs that may have ended, because upstream deletes pods before it writes the
-// condition. It also skips Indexed Jobs, because their pods are not interchangeable.
+// exceedsBounds is the check of the invariant stay-within-bounds. It returns a description if the deletion of a running
+// pod leaves fewer pods than a Job wants. It skips Jobs that may have ended, because upstream deletes pods before it
+// writes the condition. It also skips Indexed Jobs, because their pods are not interchangeable.
 func exceedsBounds(f *law.Facts) string {
 	j := f.Owner.(*batchv1.Job)
 	if f.After != nil || !pod.Active(f.Before.(*corev1.Pod)) || wants(j) <= 0 || indexed(j) || endsOtherwise(j) {
@@ -162,8 +162,8 @@ func exceedsBounds(f *law.Facts) string {
 	return fmt.Sprintf("leaves %d active pods, at least %d there have to be", active, least)
 }
 
-// endsOtherwise reports whether a Job may end for a reason other than its numbers of succeeded and failed pods: a
-// deadline, rules, or container restarts.
+// endsOtherwise reports whether a Job may end although its numbers of succeeded and failed pods do not require it. The
+// reasons are a deadline, a rule, or container restarts.
 func endsOtherwise(j *batchv1.Job) bool {
 	return len(j.Status.Conditions) > 0 || j.Spec.ActiveDeadlineSeconds != nil || j.Spec.SuccessPolicy != nil ||
 		j.Spec.PodFailurePolicy != nil || j.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever

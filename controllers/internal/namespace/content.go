@@ -29,8 +29,7 @@ type contents struct {
 	errs       []error
 }
 
-// add counts remaining objects. An object without a finalizer and without a grace period should have been deleted, so
-// it is an error.
+// add counts remaining objects. An object with neither finalizer nor grace period should be gone, so it is an error.
 func (left *contents) add(k *fakeapi.Kind, items []runtime.Object, wait time.Duration) error {
 	if len(items) == 0 {
 		return nil

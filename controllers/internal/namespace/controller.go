@@ -42,8 +42,8 @@ func New(without Without) host.Controller {
 	}
 }
 
-// keeps returns why a namespace is not removed although its spec lacks the finalizer "kubernetes": the spec has
-// finalizers of other programs. Otherwise it returns "".
+// keeps returns the reason if finalizers of other programs keep a namespace whose spec lacks the finalizer
+// "kubernetes". Otherwise it returns "".
 func keeps(obj runtime.Object, _ func(kind string) []runtime.Object) string {
 	ns, ok := obj.(*corev1.Namespace)
 	if !ok || len(ns.Spec.Finalizers) == 0 || slices.Contains(ns.Spec.Finalizers, corev1.FinalizerKubernetes) {
@@ -177,9 +177,9 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
-	PodsFirst   bool // delete all kinds at once
+	PodsFirst   bool // delete pods and all other kinds at the same time
 	PodsUnknown bool // delete other kinds even if pods may be left
 	Waiting     bool // finalize a namespace that is not empty
 	Errors      bool // finalize a namespace although the list of remaining objects is incomplete

@@ -54,8 +54,7 @@ func required(spec *corev1.PodSpec) *corev1.NodeSelector {
 	return spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 }
 
-// matches reports whether a node meets all requirements of a term. A term that is empty or cannot be parsed matches
-// nothing.
+// matches reports whether a node meets all requirements of a term. An empty or invalid term matches nothing.
 func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	if len(term.MatchExpressions)+len(term.MatchFields) == 0 {
 		return false
@@ -73,7 +72,7 @@ func matches(term *corev1.NodeSelectorTerm, node *corev1.Node) bool {
 	return true
 }
 
-// operators maps node selector operators to label selector operators, except In and NotIn; see [meets].
+// operators maps node selector operators to label selector operators. [meets] handles In and NotIn.
 var operators = map[corev1.NodeSelectorOperator]selection.Operator{
 	corev1.NodeSelectorOpExists:       selection.Exists,
 	corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,

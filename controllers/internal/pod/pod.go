@@ -1,5 +1,4 @@
-// Package pod is the common code of controllers of pods: it makes pods from templates, counts them, and orders them for
-// deletion.
+// Package pod is the common code for pods. It makes pods from templates, counts them, and orders them for deletion.
 package pod
 
 import (
@@ -17,8 +16,7 @@ import (
 var Kind = corev1.SchemeGroupVersion.WithKind("Pod")
 
 // FromTemplate returns a pod of an owner with copies of a template's labels, annotations, finalizers and spec. The
-// server generates the pod's name from the owner's name. The pod has the given ControllerRef (LAW-1). If controller is
-// nil, the pod is an orphan.
+// server generates the name from the owner's name. The pod gets the ControllerRef controller (LAW-1), or none if nil.
 func FromTemplate(t *corev1.PodTemplateSpec, owner metav1.Object, controller *metav1.OwnerReference) *corev1.Pod {
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -178,9 +176,8 @@ func IndexLabels(pods cache.Indexer) {
 
 func labelled(namespace, key, value string) string { return namespace + "/" + key + "=" + value }
 
-// Labelled returns the cached pods of a namespace that have one of the wanted labels: the label whose name sorts first.
-// Every pod with all wanted labels is among them. Without labels it returns all pods of the namespace. The pods are
-// sorted by key.
+// Labelled returns the cached pods of a namespace that have the first of the wanted labels, sorted by key. The caller
+// must check the other labels. Without wanted labels it returns all pods of the namespace.
 func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*corev1.Pod {
 	if len(want) == 0 {
 		return In(pods, namespace)
@@ -194,16 +191,15 @@ func Labelled(pods cache.Indexer, namespace string, want map[string]string) []*c
 	return by(pods, labelIndex, labelled(namespace, first, want[first]))
 }
 
-// Before orders active pods by how cheap it is to lose them: pods without a node first; then pending, unknown, running;
-// then not ready before ready; then ready for a shorter time; more restarts; younger. Pods that are equal in all this
-// are not ordered.
+// Before orders active pods for deletion. It compares, one after another: no node before a node; pending, unknown,
+// running; not ready before ready; ready for a shorter time first; more restarts first; younger first. It returns 0 for
+// pods that are equal in all this.
 func Before(a, b *corev1.Pod) int {
 	return cmp.Or(Stage(a, b), Later(ReadySince(a), ReadySince(b)), Restarts(a, b),
 		Later(a.CreationTimestamp.Time, b.CreationTimestamp.Time))
 }
 
-// Stage orders pods by progress: without a node before with one, pending before unknown before running, not ready
-// before ready.
+// Stage orders pods by progress: first unbound, then pending, unknown and running pods, and ready pods last.
 func Stage(a, b *corev1.Pod) int {
 	return cmp.Or(
 		compareBool(a.Spec.NodeName != "", b.Spec.NodeName != ""),
@@ -222,7 +218,7 @@ func phase(p *corev1.Pod) int {
 	return 0
 }
 
-// ReadySince returns the time at which a pod became ready; zero if it is not ready.
+// ReadySince returns the time at which a pod became ready. It returns zero if the pod is not ready.
 func ReadySince(p *corev1.Pod) time.Time {
 	if c := ReadyCondition(p); c != nil {
 		return c.LastTransitionTime.Time

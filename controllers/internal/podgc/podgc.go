@@ -1,5 +1,5 @@
-// Package podgc is the pod garbage collector: it removes pods of any owner that no kubelet will remove (RULES L112).
-// Every 20 seconds it removes:
+// Package podgc is the pod garbage collector. It removes pods that no kubelet will remove (RULES L112). Every 20
+// seconds it removes:
 //
 //   - the oldest ended pods, above a threshold;
 //   - terminating pods on a node that is out of service;
@@ -32,7 +32,8 @@ import (
 
 const (
 	period = 20 * time.Second
-	// quarantine is how long a node must be missing before its pods are removed, because the cache may be late.
+	// quarantine is the time for which a node must be missing before its pods are removed, because the cache may be
+	// late.
 	quarantine = 40 * time.Second
 	// round is the only key of the queue.
 	round = "round"
@@ -47,12 +48,12 @@ var (
 )
 
 type Options struct {
-	// Threshold is the number of ended pods that may stay; 0 stands for [Threshold]. A negative number keeps all.
+	// Threshold is the number of ended pods that may stay. 0 stands for [Threshold]. A negative number keeps all.
 	Threshold int
 	Without   Without
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Quarantine bool // treat a node that the cache lacks as missing at once
 	LiveNode   bool // treat a missing node as gone without reading it from the server
@@ -150,7 +151,7 @@ func (c *collector) outOfService(ctx context.Context, pods []*corev1.Pod, known 
 	c.remove(ctx, gone, nil)
 }
 
-// orphaned removes pods of nodes that the cache lacks at the end of the quarantine and that the server does not have.
+// orphaned removes the pods of a missing node, if at the end of its quarantine neither the cache nor the server has it.
 func (c *collector) orphaned(ctx context.Context, pods []*corev1.Pod, known map[string]*corev1.Node) {
 	due := c.due(pods, known)
 	due = slices.DeleteFunc(due, func(name string) bool { return !c.gone(ctx, name) })
@@ -235,9 +236,9 @@ func filter(pods []*corev1.Pod, keep func(*corev1.Pod) bool) []*corev1.Pod {
 	return kept
 }
 
-// takesRunnable is the check of keep-runnable-pods. It returns why a pod must not be marked or removed now, or "". A
-// pod that has not ended must not be removed. It may be marked in two cases: its node does not exist; or it is
-// terminating, and has no node or a node out of service.
+// takesRunnable is the check of the invariant keep-runnable-pods. It returns why a pod must not be marked or removed
+// now, or "". A pod that has not ended must not be removed. It may be marked if its node does not exist. It may also be
+// marked if it is terminating and has no node, or a node that is out of service.
 func takesRunnable(f *law.Facts) string {
 	pod, ok := f.Before.(*corev1.Pod)
 	switch {

@@ -34,8 +34,8 @@ func New() host.Controller {
 	}
 }
 
-// wakeQuota enqueues a quota that is new or deleted. It also enqueues a quota whose spec has other limits than before,
-// or other limits than its status.
+// wakeQuota enqueues a quota that is new or deleted. It also enqueues a quota if the limits in its spec have changed,
+// or differ from those in its status.
 func wakeQuota(_ host.View, e host.Event, out *host.Effect) {
 	old, _ := e.Old.(*corev1.ResourceQuota)
 	cur, _ := e.New.(*corev1.ResourceQuota)
@@ -170,7 +170,7 @@ func (r *reconciler) wake(obj any) {
 	}
 }
 
-// limitedBy reports whether a quota limits a resource that counts objects of a kind. Events are never counted.
+// limitedBy reports whether objects of a kind count towards a limit of a quota. Events never count.
 func limitedBy(q *corev1.ResourceQuota, k *fakeapi.Kind) bool {
 	if !k.Namespaced || k.Resource == "events" {
 		return false

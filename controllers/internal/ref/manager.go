@@ -1,6 +1,5 @@
-// Package ref is the common code of controllers that own objects. [Decide] decides what to do with an object; a
-// [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", with the additions of
-// Kubernetes 1.36.
+// Package ref is the common code of controllers that own objects. [Decide] decides what to do with an object. A
+// [Manager] adopts and releases. The rules are those of the ControllerRef proposal, "Behavior", and of Kubernetes 1.36.
 //
 // A Manager serves one reconcile of one controller object. It reads this object from the server at most once, and uses
 // the answer only in this reconcile:
@@ -32,8 +31,7 @@ type Manager struct {
 	Kind      schema.GroupVersionKind // the kind of Owner
 	Dependent schema.GroupVersionKind // the kind of the objects to claim
 	Without   *Without
-	// Finalizers are added on adoption and removed on release, in the same patch as the reference, so that a dependent
-	// never lacks them.
+	// Finalizers are added on adoption and removed on release, in the same patch as the reference.
 	Finalizers []string
 
 	checked bool
@@ -192,32 +190,32 @@ func Decide(owner, obj metav1.Object, matches bool, without *Without) Decision {
 		return decideOrphan(owner, obj, matches, without)
 	}
 	if ref.UID != owner.GetUID() && !(without.Foreign && matches) {
-		return Ignore // LAW-1b, LAW-2
+		return Ignore // another controller owns the object (LAW-1b, LAW-2)
 	}
 	if matches && !without.Match || without.Mismatch {
 		return Keep // this needs no write, so a terminating controller may do it too
 	}
 	if owner.GetDeletionTimestamp() != nil && !without.ReleaseDeletion {
-		return Ignore // ADOPT-3: a terminating controller neither releases nor counts it
+		return Ignore // a terminating controller neither releases nor counts the object (ADOPT-3)
 	}
-	return Release // ORPHAN-1
+	return Release // the object no longer matches (ORPHAN-1)
 }
 
 func decideOrphan(owner, obj metav1.Object, matches bool, without *Without) Decision {
 	switch {
 	case owner.GetDeletionTimestamp() != nil && !without.Deletion:
-		return Ignore // ADOPT-3, ADOPT-7
+		return Ignore // a terminating controller adopts nothing (ADOPT-3, ADOPT-7)
 	case !matches && !without.Selector:
-		return Ignore // ADOPT-1
+		return Ignore // the orphan does not match (ADOPT-1)
 	case obj.GetDeletionTimestamp() != nil && !without.ObjectDeletion:
-		return Ignore // ADOPT-5
+		return Ignore // the orphan is terminating (ADOPT-5)
 	case owner.GetNamespace() != "" && owner.GetNamespace() != obj.GetNamespace() && !without.Namespace:
-		return Ignore // ADOPT-1; a cluster-scoped owner may own in any namespace
+		return Ignore // the orphan is in another namespace (ADOPT-1); a cluster-scoped owner may own in any namespace
 	}
-	return Adopt // LAW-1b, ADOPT-2
+	return Adopt // the orphan matches (LAW-1b, ADOPT-2)
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Foreign         bool // claim matching objects of other controllers
 	Selector        bool // adopt orphans that do not match

@@ -97,8 +97,7 @@ func appendUID(buf []byte, uid types.UID) []byte {
 	return append(buf, "}}"...)
 }
 
-// appendString appends a JSON string. encoding/json quotes the strings that need escapes, because names and uids in
-// references may be any text.
+// appendString appends a JSON string. encoding/json quotes text that needs escapes: references may contain any text.
 func appendString(buf []byte, s string) []byte {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c < 0x20 || c >= 0x7f || c == '"' || c == '\\' {

@@ -8,8 +8,8 @@ import (
 )
 
 // Selects reports whether a label selector matches labels. A selector matches nothing if it is nil, or if it cannot be
-// parsed (an earlier server may have stored it). An empty selector matches everything. Selects parses only selectors
-// with expressions: routes call it for every owner at every event.
+// parsed (an earlier server may have stored it). An empty selector matches everything. To be fast, Selects parses only
+// selectors with expressions. Routes call it for every owner at every event.
 func Selects(s *metav1.LabelSelector, have map[string]string) bool {
 	if s == nil {
 		return false
@@ -27,7 +27,7 @@ func SelectsSome(s *metav1.LabelSelector, have map[string]string) bool {
 	return s != nil && len(s.MatchLabels)+len(s.MatchExpressions) > 0 && Selects(s, have)
 }
 
-// ParseSome is like [Parse], but returns nil for a nil or empty selector, as [SelectsSome] matches nothing then.
+// ParseSome is like [Parse], but returns nil for a nil or empty selector, which matches nothing in [SelectsSome].
 func ParseSome(s *metav1.LabelSelector) (labels.Selector, error) {
 	parsed, err := Parse(s)
 	if err != nil || s == nil || parsed.Empty() {
@@ -48,8 +48,8 @@ func Parse(s *metav1.LabelSelector) (labels.Selector, error) {
 	return labels.SelectorFromValidatedSet(s.MatchLabels), nil
 }
 
-// plain reports whether labels are certainly valid: short, with letters, digits and inner dashes, and with a valid
-// domain if they have one.
+// plain reports whether labels are certainly valid: short words of letters, digits and inner dashes, with a valid
+// domain.
 func plain(set map[string]string) bool {
 	for k, v := range set { //detcheck:ordered all have to be plain
 		domain, name, of := strings.Cut(k, "/")

@@ -1,8 +1,7 @@
 // Package replicas is the common code of ReplicaSet and ReplicationController. It keeps a number of pods of one
 // template. [Traits] holds the differences between the two kinds. An [Era] determines which pods a set owns.
 //
-// A reconcile reads the set and its pods from the caches, claims pods, creates or deletes the difference, and writes
-// the status.
+// A reconcile reads the set and its pods from the caches, claims pods, creates or deletes pods, and writes the status.
 package replicas
 
 import (
@@ -33,7 +32,7 @@ type Options struct {
 	Without          Without
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
@@ -49,13 +48,13 @@ type Without struct {
 	RivalsStay  bool // delete other sets that select the set's pods
 	Terminating bool // create and delete pods for a terminating set
 	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
-	Dying       bool // count terminating pods as if they stayed
+	Dying       bool // do not replace a terminating pod before it is gone
 	Ready       bool // the status counts every pod as ready
 
 	Wait            bool // create and delete pods despite pending expectations
 	Recheck         bool // do not compare expected deletions with the cache
-	Adopted         bool // treat a pod whose adoption the cache does not show yet as lost
-	RecheckDying    bool // keep expected deletions of pods that were terminating before
+	Adopted         bool // drop the expected deletion of an adopted pod if the cache does not show the adoption yet
+	RecheckDying    bool // keep the expected deletion of a pod that the cache already shows as terminating
 	ExpectFirst     bool // record expectations after the writes, not before
 	MadeByName      bool // only count creations, so that any new pod counts as an expected one
 	CreationSeen    bool // seen creations stay expected
@@ -69,8 +68,8 @@ type Without struct {
 	Consistency bool // reconcile before the caches show the set's own writes
 	SharedCache bool // change cached pods in place
 	Backoff     bool // retry a failed reconcile at once
-	Growth      bool // retry a failed reconcile always after the shortest backoff
-	Unchanged   bool // write a status that is already right
+	Growth      bool // retry a failed reconcile without increasing the backoff
+	Unchanged   bool // write the status even if it has not changed
 }
 
 func New(kind *Traits, o Options) host.Controller {
@@ -95,7 +94,8 @@ func New(kind *Traits, o Options) host.Controller {
 
 func podRoute(kind *Traits, o *Options) host.Route {
 	if !o.Era.owned() {
-		// The gated era too: the checklist leaves "Use ControllerRef to map watch events to controllers" open.
+		// The gated era has a tie-break too: the checklist leaves "Use ControllerRef to map watch events to
+		// controllers" open.
 		t := &routing.TieBreak{Owner: kind.GVK, Selects: kind.Selects}
 		return t.Route(pod.Kind)
 	}
@@ -104,7 +104,7 @@ func podRoute(kind *Traits, o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// availableLater returns the delay after which to check whether a pod that became ready is available, or 0.
+// availableLater returns when to check whether a pod that became ready is available, or 0 if it did not become ready.
 func (k *Traits) availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0
@@ -164,14 +164,14 @@ func (r *reconciler) Digest(h *sim.Hash) {
 
 // Traits holds the differences between the two kinds of set.
 type Traits struct {
-	Name string // of the controller: "replicaset"
+	Name string // the controller's name, such as "replicaset"
 	GVK  schema.GroupVersionKind
 
 	Read       func(obj runtime.Object) Set
 	WithStatus func(obj runtime.Object, s appsv1.ReplicaSetStatus) runtime.Object
-	// Terminating: the status counts terminating pods (in the current era).
+	// Terminating means that in the current era the status counts terminating pods.
 	Terminating bool
-	// Consistent: a reconcile waits until the cache shows the set's writes (current era, RULES D45, D50).
+	// Consistent means that in the current era a reconcile waits until the cache shows its writes (RULES D45, D50).
 	Consistent bool
 }
 
@@ -191,8 +191,8 @@ type Set struct {
 // Select makes the set select pods with these labels. Without labels it selects nothing.
 func (s *Set) Select(equal map[string]string) { s.equal = equal }
 
-// SelectBy makes the set select by a label selector. A nil or empty selector selects nothing, because no set should own
-// every pod.
+// SelectBy makes the set select by a label selector. A nil or empty selector selects nothing: no set should own every
+// pod.
 func (s *Set) SelectBy(selector *metav1.LabelSelector) {
 	if selector == nil {
 		return
@@ -211,7 +211,7 @@ func (s *Set) Matches(have map[string]string) bool {
 	return len(s.equal) > 0 && ref.Contains(have, s.equal)
 }
 
-// Selector returns the set's selector; nil if the set selects nothing, or if the selector cannot be parsed.
+// Selector returns the set's selector. It returns nil if the set selects nothing, or if the selector cannot be parsed.
 func (s *Set) Selector() labels.Selector {
 	if s.expressions != nil {
 		selector, err := metav1.LabelSelectorAsSelector(s.expressions)
@@ -236,7 +236,7 @@ func (k *Traits) Selects(owner runtime.Object, have map[string]string) bool {
 	return s.Matches(have)
 }
 
-// wants returns the wanted number of pods. It is negative for a set that selects nothing, whose pods are left alone.
+// wants returns the wanted number of pods, or -1 for a set that selects nothing. The controller ignores such a set.
 func (s *Set) wants() int {
 	if s.selectsNothing() {
 		return -1
@@ -248,16 +248,16 @@ func (s *Set) wants() int {
 type Era string
 
 const (
-	// Selector: every active pod that the selector matches (before ControllerRef).
+	// Selector is the era before ControllerRef. A set owns every active pod that its selector matches.
 	Selector Era = "selector"
-	// Gated: like ControllerRef, without the open items of the proposal's checklist. If Options.GarbageCollector is not
-	// set, this era is like Selector.
+	// Gated is like ControllerRef, without the open items of the proposal's checklist. If Options.GarbageCollector is
+	// not set, this era is like Selector.
 	Gated Era = "gated"
-	// ControllerRef: the full proposal.
+	// ControllerRef is the full proposal.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36. A reconcile of a ReplicaSet waits until caches show earlier writes (RULES D45, D50).
-	// Creations come in growing batches (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The status counts
-	// terminating pods, and pods are checked again when they become available.
+	// Current is Kubernetes 1.36. A reconcile of a ReplicaSet waits until caches show earlier writes (RULES D45, D50).
+	// Creations come in growing batches (RULES E58). Deletions consider cost, neighbours and age (RULES E57). The
+	// status counts terminating pods, and pods are checked again when they become available.
 	Current Era = "current"
 )
 

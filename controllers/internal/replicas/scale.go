@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/controllers/internal/routing"
 )
 
-// burst limits the pods that a reconcile creates or deletes.
+// burst is the maximum number of pods that a reconcile creates or deletes.
 const burst = 500
 
 // scale creates or deletes pods to reach the wanted number. The next reconcile checks the result.
@@ -40,8 +40,8 @@ func (r *reconciler) scale(ctx context.Context, key string, set *Set, pods []*co
 	return nil
 }
 
-// create creates n pods. In the current era it works in batches of 1, 2, 4 and so on, so that a refused template fails
-// only a few times. Failed and skipped creations are no longer expected.
+// create creates n pods. In the current era it works in batches of 1, 2, 4 and so on, so few requests fail if the
+// server refuses the template. Failed and skipped creations are no longer expected.
 func (r *reconciler) create(ctx context.Context, key string, set *Set, n int) error {
 	if !r.options.Without.ExpectFirst {
 		r.expected.ExpectCreations(key, r.owner(set), n)
@@ -149,7 +149,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 		}
 		gone := apierrors.IsNotFound(err)
 		if !gone || !r.options.Without.MissingDeletion {
-			r.expected.Deleted(key, keys[i]) // no event will show this deletion
+			r.expected.Deleted(key, keys[i]) // the deletion failed, so no event will show it
 		}
 		if !gone && firstErr == nil && !r.options.Without.DeleteErrors {
 			firstErr = err
@@ -161,7 +161,7 @@ func (r *reconciler) delete(ctx context.Context, key string, set *Set, pods []*c
 	return firstErr
 }
 
-// only returns options that limit a delete to the pod with p's uid. Before ControllerRef there is no limit.
+// only returns the options of a delete request. p's uid is a precondition, except before ControllerRef.
 func (r *reconciler) only(p *corev1.Pod) metav1.DeleteOptions {
 	if !r.options.Era.owned() || r.options.Without.VictimUID {
 		return metav1.DeleteOptions{}
@@ -183,9 +183,9 @@ func (r *reconciler) victims(set *Set, pods []*corev1.Pod, n int) []*corev1.Pod 
 	return ranked[:n]
 }
 
-// cheaper returns the order of deletion in the current era: by progress, deletion cost, number of neighbours on the
-// node (RULES E57), ready time, restarts and age. Two times are compared by the bit length of their distance from now.
-// If these are equal for different times, the uid decides, which is as good as random.
+// cheaper returns the order of deletion in the current era. It compares progress, deletion cost, number of neighbours
+// on the node (RULES E57), ready time, restarts and age. The bit lengths of ready time and age are compared. Pods with
+// different times but the same bit length are ordered by uid, which is as good as random.
 func (r *reconciler) cheaper(set *Set) func(a, b *corev1.Pod) int {
 	near, now := r.neighbours(set), r.env.Now()
 	magnitude := func(t time.Time) int { return bits.Len64(uint64(max(now.Sub(t), 0))) }

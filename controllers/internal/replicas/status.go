@@ -47,8 +47,8 @@ func (r *reconciler) writeStatus(ctx context.Context, set *Set, pods []*corev1.P
 	return nil
 }
 
-// lookAgain requeues the set for the time when the next ready pod becomes available. It does not rely on the delayed
-// key of the pod's event, which may be lost.
+// lookAgain requeues the set for the time when the next ready pod becomes available. The delayed requeue after the
+// pod's event is not enough, because it may be lost.
 func (r *reconciler) lookAgain(set *Set, pods []*corev1.Pod, now time.Time) {
 	next := pod.NextAvailable(pods, set.MinReadySeconds, now)
 	if next == 0 {
@@ -160,7 +160,7 @@ func counts(kind *Traits) []law.Count {
 	return list
 }
 
-// availableCount applies only if ready pods are available at once. Otherwise the number depends on the time.
+// availableCount counts available pods if minReadySeconds is 0. Otherwise their number depends on the time.
 func availableCount(kind *Traits) law.Count {
 	return law.Count{
 		Name: "availableReplicas",

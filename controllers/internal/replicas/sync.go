@@ -40,7 +40,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 	}
 	set := r.kind.Read(obj.(runtime.Object))
 	if set.selectsNothing() {
-		return nil // otherwise the set would create pods, release them, and repeat
+		return nil // a set that selects nothing would create and release pods forever
 	}
 	// Check before the pods are listed. Otherwise an event after the listing could fulfil the expectations, and the
 	// list would lack the pod of this event (RULES C40).
@@ -54,8 +54,7 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 			return err
 		}
 	}
-	// A set that waits still claims pods and writes its status (RULES C43). A terminating set only writes its status
-	// (ADOPT-3).
+	// A set that waits still claims pods and writes its status (RULES C43). A terminating set writes only its status.
 	var scaleErr error
 	if awake && (set.DeletionTimestamp == nil || r.options.Without.Terminating) {
 		scaleErr = r.scale(ctx, key, &set, pods)
@@ -67,8 +66,8 @@ func (r *reconciler) sync(ctx context.Context, key string) error {
 }
 
 // awake reports whether the set may create and delete pods, or must wait for its expectations. An expected deletion may
-// never be shown: the pod lost its owner (WATCH-5), or an event showed the deletion before it was expected. Therefore
-// awake also compares expectations with the cache, except in the first two eras. A pod whose adoption is not shown yet
+// never be shown: the pod lost its owner (WATCH-5), or an event showed the deletion before it was expected. Therefore,
+// from the era controllerref on, awake also compares expectations with the cache. A pod whose adoption is not shown yet
 // has not lost its owner. Upstream does not compare, and may wait until expectations expire.
 func (r *reconciler) awake(key string, set *Set) bool {
 	if r.options.Era.owned() && !r.options.Without.Recheck {
@@ -140,8 +139,8 @@ func (r *reconciler) candidates(set *Set) []*corev1.Pod {
 	})
 }
 
-// claimGated implements the gated era. It claims by ControllerRef, without the open items of the proposal's checklist:
-// it does not read the set from the server, a terminating set releases pods, and failed adoptions are ignored.
+// claimGated implements the gated era. It claims by ControllerRef, without the open items of the proposal's checklist.
+// So it does not read the set from the server. A terminating set releases pods, and failed adoptions are ignored.
 func (r *reconciler) claimGated(ctx context.Context, set *Set) ([]*corev1.Pod, error) {
 	m := &ref.Manager{
 		Client: r.client, Owner: set, Kind: r.kind.GVK, Dependent: pod.Kind,

@@ -23,7 +23,7 @@ func read(obj runtime.Object) replicas.Set {
 		MinReadySeconds: rc.Spec.MinReadySeconds, Template: rc.Spec.Template, Status: status(&rc.Status),
 	}
 	if s.Template == nil {
-		s.Template = &corev1.PodTemplateSpec{} // the server requires a template
+		s.Template = &corev1.PodTemplateSpec{} // the server refuses objects without a template
 	}
 	if rc.Spec.Replicas != nil {
 		s.Replicas = int(*rc.Spec.Replicas)

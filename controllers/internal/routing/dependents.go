@@ -20,7 +20,7 @@ type Dependents struct {
 	Owner schema.GroupVersionKind // the controllers' kind
 	// Selects reports whether a controller object's selector matches labels.
 	Selects func(owner runtime.Object, labels map[string]string) bool
-	// Later, if set, returns the delay after which to reconcile the owner of an updated object again; 0 for never.
+	// Later, if set, returns the delay after which to reconcile the owner of an updated object again, or 0.
 	Later   func(owner, old, cur runtime.Object) time.Duration
 	Without *Without
 }
@@ -82,7 +82,7 @@ func (d *Dependents) deleted(v host.View, obj metav1.Object, out *host.Effect) {
 func (d *Dependents) updated(v host.View, before, after runtime.Object, out *host.Effect) {
 	old, cur := before.(metav1.Object), after.(metav1.Object)
 	if old.GetResourceVersion() == cur.GetResourceVersion() && !d.Without.Resync {
-		return // WRITE-9
+		return // a resync, which shows no change (WRITE-9)
 	}
 	relabelled := !maps.Equal(old.GetLabels(), cur.GetLabels())
 	was, is := metav1.GetControllerOfNoCopy(old), metav1.GetControllerOfNoCopy(cur)
@@ -105,7 +105,7 @@ func (d *Dependents) updated(v host.View, before, after runtime.Object, out *hos
 		return
 	}
 	if relabelled && !d.Without.OrphanLabels || changed && !d.Without.Removal || d.Without.OrphanQuiet {
-		d.offer(v, cur, out) // WATCH-6, WATCH-3
+		d.offer(v, cur, out) // the orphan has new labels (WATCH-6) or has lost its owner (WATCH-3)
 	}
 }
 
@@ -124,8 +124,8 @@ func (d *Dependents) wakeOwner(v host.View, obj metav1.Object, ref *metav1.Owner
 	return key, owner
 }
 
-// resolve finds a controller by kind and name. Its uid must be that of the reference (WATCH-1). The API group is not
-// compared (RULES A20).
+// resolve finds a controller by kind and name. Its uid must be that of the reference (WATCH-1). As in upstream, the API
+// group does not matter (RULES A20).
 func (d *Dependents) resolve(v host.View, namespace string, ref *metav1.OwnerReference) runtime.Object {
 	if ref.Kind != d.Owner.Kind && !d.Without.Kind {
 		return nil
@@ -176,10 +176,9 @@ func blocks(r *metav1.OwnerReference) bool {
 	return r.BlockOwnerDeletion != nil && *r.BlockOwnerDeletion
 }
 
-// Without lists the rules that a mutant disables; see package mutants. Each comment says what the controller does
-// without the rule.
+// Without configures a mutant (package mutants). Each field disables one rule. Its comment says what the mutant does.
 type Without struct {
-	UID      bool // resolve a reference by kind and name
+	UID      bool // resolve a reference by kind and name, whatever its uid
 	Kind     bool // resolve a reference by name, whatever its kind
 	OnlyOne  bool // also enqueue every matching controller for an event on an owned object
 	OldOwner bool // do not enqueue the former owner when the reference changes

@@ -10,9 +10,9 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// TieBreak routes events like controllers before ControllerRef (WATCH-8). Among the controllers of a kind that select
-// an object, the oldest is enqueued; among equally old ones, the first by name. Several kinds may each enqueue a
-// controller for one object. The enqueued controller need not be the one that created or deleted the object.
+// TieBreak routes events like controllers before ControllerRef (WATCH-8). It enqueues the oldest of the controllers of
+// a kind that select an object. If several are equally old, it enqueues the first by name. Each kind may enqueue a
+// controller for the same object. The enqueued controller need not be the one that created or deleted the object.
 type TieBreak struct {
 	Owner   schema.GroupVersionKind
 	Selects func(owner runtime.Object, labels map[string]string) bool

@@ -139,7 +139,7 @@ func (s *scheduler) Sync(ctx context.Context, key string) error {
 	return nil
 }
 
-// choose returns the eligible node with the fewest pods, or "". If several have as few, it returns the first by name.
+// choose returns the eligible node with the fewest pods, or "". Among equal nodes it returns the first by name.
 func (s *scheduler) choose(spec *corev1.PodSpec) string {
 	have := s.load()
 	var fit []string

@@ -65,7 +65,7 @@ func (s *syncing) ensureClaims(ctx context.Context, p *corev1.Pod) error {
 	return s.ownClaims(ctx, p)
 }
 
-// settleClaims sets the owners of the claims of an unwanted pod before it is deleted.
+// settleClaims is called before an unwanted pod is deleted. It sets the owners of the pod's claims.
 func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangement) (bool, error) {
 	if s.options.Without.GoingSeen && p.DeletionTimestamp == nil {
 		return false, nil
@@ -73,7 +73,7 @@ func (s *syncing) settleClaims(ctx context.Context, p *corev1.Pod, _ *arrangemen
 	return false, s.ownClaims(ctx, p)
 }
 
-// ownClaims sets the owners of a pod's cached claims by the set's [policy]; before the current era it does nothing.
+// ownClaims sets the owners of a pod's cached claims by the set's [policy]. Before the current era it does nothing.
 func (s *syncing) ownClaims(ctx context.Context, p *corev1.Pod) error {
 	if s.options.Era != Current {
 		return nil

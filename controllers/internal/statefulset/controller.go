@@ -36,11 +36,11 @@ var claimKind = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 type Era string
 
 const (
-	// Selector: the set owns all pods whose names and labels match (before ControllerRef).
+	// Selector is the era before ControllerRef. The set owns all pods whose names and labels match.
 	Selector Era = "selector"
-	// ControllerRef: the full proposal without later features: no revisions, no parallel sets, no deletion of claims.
+	// ControllerRef is the full proposal. It lacks later features: revisions, parallel sets and the deletion of claims.
 	ControllerRef Era = "controllerref"
-	// Current: Kubernetes 1.36.
+	// Current is Kubernetes 1.36.
 	Current Era = "current"
 )
 
@@ -49,14 +49,14 @@ type Options struct {
 	Without Without
 }
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Ref     ref.Without
 	Routing routing.Without
 	History history.Without
 
-	Member      bool // pods of any name are members
-	Prefix      bool // treat pods of a set whose name begins with this set's name as members
+	Member      bool // treat pods with any name as members
+	Prefix      bool // in set web, treat web-a-0, a pod of set web-a, as a member
 	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
 	Terminating bool // reconcile a terminating set as usual
 	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
@@ -107,9 +107,8 @@ func podRoute(o *Options) host.Route {
 	return d.Route(pod.Kind)
 }
 
-// claimRoute enqueues a set that waits for a claim to be deleted or released before it creates a pod. Upstream does not
-// watch claims, and waits for another event (RULES F66). A set that has the pod is not enqueued, because the set's next
-// reconcile sees the change.
+// claimRoute enqueues a set if a claim is deleted or loses an owner, and the claim's pod does not exist. The set may be
+// waiting for this before it creates the pod (RULES F66). Upstream does not watch claims, and waits for another event.
 func claimRoute(o *Options) host.Route {
 	return host.Route{Kind: claimKind, Do: func(v host.View, e host.Event, out *host.Effect) {
 		old, ok := e.Old.(*corev1.PersistentVolumeClaim)
@@ -128,7 +127,7 @@ func claimRoute(o *Options) host.Route {
 	}}
 }
 
-// availableLater returns the delay after which to check whether a pod that became ready is available, or 0.
+// availableLater returns when to check whether a pod that became ready is available, or 0 if it did not become ready.
 func availableLater(owner, old, cur runtime.Object) time.Duration {
 	if pod.Ready(old.(*corev1.Pod)) || !pod.Ready(cur.(*corev1.Pod)) {
 		return 0

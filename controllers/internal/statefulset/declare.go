@@ -83,9 +83,9 @@ func unlessLeft(set *appsv1.StatefulSet, of func(*appsv1.StatefulSet) int) int {
 	return of(set)
 }
 
-// lacks is the check of needed-objects-exist. A pod needs its revision, and a claim for each claim template of the set.
-// lacks describes such an object that does not exist or is terminating. With WhenScaled=Delete, a claim also counts as
-// terminating if its owner is an earlier pod with this pod's name (RULES F66).
+// lacks is the check of the invariant needed-objects-exist. A pod needs its revision, and a claim for each claim
+// template of the set. lacks describes one that does not exist or is terminating. With WhenScaled=Delete, a claim also
+// counts as terminating if its owner is an earlier pod with this pod's name (RULES F66).
 func lacks(f *law.Facts) string {
 	set := f.Owner.(*appsv1.StatefulSet)
 	p, ok := f.After.(*corev1.Pod)
@@ -119,8 +119,9 @@ func lacks(f *law.Facts) string {
 	return ""
 }
 
-// leavesClaim is the check of tie-before-deleting. It describes a claim that should be deleted with an unwanted pod and
-// that the pod does not own yet. It skips claims of other controllers, and of an earlier pod or set with the same name.
+// leavesClaim is the check of the invariant tie-before-deleting. It describes a claim that should be deleted with an
+// unwanted pod and that the pod does not own yet. It skips claims of other controllers, and of an earlier pod or set
+// with the same name.
 func leavesClaim(f *law.Facts) string {
 	set := f.Owner.(*appsv1.StatefulSet)
 	p, ok := f.Before.(*corev1.Pod)
@@ -169,8 +170,8 @@ func counts() []law.Count {
 	}
 }
 
-// exceedsBounds is the check of stay-within-bounds. It describes why a pod is deleted or created too early. An ended
-// pod may always be deleted.
+// exceedsBounds is the check of the invariant stay-within-bounds. It describes why a pod is deleted or created too
+// early. An ended pod may always be deleted.
 func exceedsBounds(f *law.Facts) string {
 	l := row{set: f.Owner.(*appsv1.StatefulSet), now: f.Now, pods: map[int]*corev1.Pod{}}
 	for _, obj := range f.Dependents {
@@ -225,8 +226,8 @@ func (l *row) until(number int, what string) string {
 	return ""
 }
 
-// replaces returns a description if a wanted pod is deleted too early: an update must not replace it, or too many pods
-// are unavailable. In an ordered set all pods count, and in a parallel set those with higher ordinals.
+// replaces describes why a wanted pod is deleted too early. Either an update must not replace it, or too many pods are
+// unavailable. In an ordered set all pods count, and in a parallel set those with higher ordinals.
 func (l *row) replaces(number int) string {
 	strategy := &l.set.Spec.UpdateStrategy
 	if strategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
@@ -251,8 +252,8 @@ func (l *row) replaces(number int) string {
 	return ""
 }
 
-// gives returns a description if an unwanted pod is deleted too early: an unwanted pod with a higher ordinal exists, or
-// wanted pods are unavailable.
+// gives describes why an unwanted pod is deleted too early. It must wait for unwanted pods above it, and for wanted
+// pods.
 func (l *row) gives(number int) string {
 	for i := range l.pods { //detcheck:ordered any number above will do
 		if i > number && !wants(l.set, i) {

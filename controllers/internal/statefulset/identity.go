@@ -86,8 +86,7 @@ func selector(set runtime.Object) labels.Selector {
 	return s
 }
 
-// newPod returns the pod of an ordinal for a set at a revision. It sets host name and subdomain, which cannot be
-// changed later.
+// newPod returns a set's pod with an ordinal and a revision. Its host name and subdomain cannot be changed later.
 func newPod(set *appsv1.StatefulSet, ordinal int, revision string) *corev1.Pod {
 	p := pod.FromTemplate(&set.Spec.Template, set, metav1.NewControllerRef(set, Kind))
 	p.Name = nameOf(set, ordinal)

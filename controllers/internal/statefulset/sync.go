@@ -26,7 +26,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 	}
 	set := obj.(*appsv1.StatefulSet)
 	if selector(set) == nil {
-		return nil // a retry would not help
+		return nil // the selector is invalid, so a retry would not help
 	}
 	s := &syncing{reconciler: r, key: key, set: set}
 	return s.sync(ctx)
@@ -35,7 +35,7 @@ func (r *reconciler) Sync(ctx context.Context, key string) error {
 type syncing struct {
 	*reconciler
 	key string
-	set *appsv1.StatefulSet // as cached
+	set *appsv1.StatefulSet // the cached set
 	now time.Time           // the time for which availability is computed
 	versions
 	rolled bool // this reconcile deleted a pod to replace it
@@ -58,8 +58,8 @@ func (s *syncing) sync(ctx context.Context) error {
 		return err
 	}
 	s.now = s.env.Now()
-	// Delete no revisions if the current and update revisions are unknown. Upstream deletes some then. With a history
-	// limit of 0, upstream deletes even the update revision.
+	// Delete no revisions if the current and update revisions are unknown. Upstream deletes some: with a history limit
+	// of 0, even the update revision.
 	if err := s.findVersions(ctx, h, revisions); err != nil {
 		return err
 	}
@@ -191,7 +191,7 @@ func (s *syncing) writeStatus(ctx context.Context, status *appsv1.StatefulSetSta
 	return err
 }
 
-// statusAttempts limits the tries of a conflicting status write in a reconcile.
+// statusAttempts is the maximum number of tries to write the status after conflicts.
 const statusAttempts = 5
 
 // saysTheSame compares two statuses. A later observed generation is a difference. The collision count does not matter.
@@ -222,8 +222,7 @@ func (s *syncing) syncOld(ctx context.Context) error {
 	return err
 }
 
-// own returns the pods that the set owns: those that it controls, or before ControllerRef those whose names and labels
-// match.
+// own returns the pods that the set controls. Before ControllerRef, it returns those whose names and labels match.
 func (s *syncing) own(ctx context.Context) ([]*corev1.Pod, error) {
 	if s.options.Era != Selector {
 		return s.claim(ctx)

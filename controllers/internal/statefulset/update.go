@@ -15,7 +15,7 @@ import (
 
 // arrangement groups a set's pods into pods with wanted ordinals (replicas) and unwanted ordinals (condemned).
 type arrangement struct {
-	replicas  []*corev1.Pod // by ordinal, beginning with the first; a pod to be created stands for a missing one
+	replicas  []*corev1.Pod // index 0 is the first ordinal; for a missing pod it holds the pod to create
 	condemned []*corev1.Pod // the pods with unwanted ordinals, the highest ordinal first
 	ailing    *corev1.Pod   // the unavailable pod in condemned with the lowest ordinal; nil if there is none
 }
@@ -44,8 +44,8 @@ func (s *syncing) arrange(pods []*corev1.Pod) *arrangement {
 	return a
 }
 
-// build returns the pod of an ordinal at the update revision. A rolling update keeps its first pods at the current
-// revision: the pods below the partition, or below currentReplicas if the strategy has no parameters.
+// build returns the pod with an ordinal, at the update revision. Some first pods stay at the current revision during a
+// rolling update: the pods below the partition, or below currentReplicas if the strategy has no parameters.
 func (s *syncing) build(ordinal int) *corev1.Pod {
 	of := s.next
 	if strategy := &s.set.Spec.UpdateStrategy; strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType {
@@ -106,7 +106,8 @@ func (s *syncing) update(ctx context.Context, a *arrangement, status *appsv1.Sta
 }
 
 // each calls do for the pods in turn. If do returns true or an error, each stops, and reports that the reconcile ends
-// here. In a parallel set only errors end it: each works in batches of 1, 2, 4 and so on until a batch has an error.
+// here. In a parallel set, true does not stop it. There each works in batches of 1, 2, 4 and so on, and stops after a
+// batch with an error.
 func (s *syncing) each(pods []*corev1.Pod, do func(*corev1.Pod) (bool, error)) (bool, error) {
 	if ordered(s.set, s.options.Era) && !s.options.Without.Order {
 		for _, p := range pods {
@@ -182,7 +183,7 @@ func (s *syncing) remove(ctx context.Context, p *corev1.Pod, a *arrangement) (bo
 	return true, s.delete(ctx, p)
 }
 
-// roll deletes the pod of an old revision with the highest ordinal, if the pods above it are available. It does not
+// roll deletes the outdated pod with the highest ordinal, if the pods with higher ordinals are available. It does not
 // touch pods below the partition.
 func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	if s.set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
@@ -209,8 +210,7 @@ func (s *syncing) roll(ctx context.Context, a *arrangement) error {
 	return nil
 }
 
-// create creates a pod after its claims. If the pod's name is taken, it returns an error and does nothing more (RULES
-// F64).
+// create creates a pod after its claims. If the pod's name is taken, it returns an error (RULES F64).
 func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	if err := s.createClaims(ctx, p); err != nil {
 		return err
@@ -225,8 +225,8 @@ func (s *syncing) create(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// delete deletes a pod, in the current era only if it has this uid (EXACT-4). Upstream deletes by name. A missing pod
-// counts as deleted.
+// delete deletes a pod. In the current era it sends the uid (EXACT-4). Upstream sends only the name. A missing pod is
+// no error.
 func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	var only metav1.DeleteOptions
 	if s.options.Era == Current && !s.options.Without.VictimUID {
@@ -239,7 +239,7 @@ func (s *syncing) delete(ctx context.Context, p *corev1.Pod) error {
 	return err
 }
 
-// attempts limits the tries of a conflicting write of a pod.
+// attempts is the maximum number of tries to write a pod after conflicts.
 const attempts = 4
 
 // repair restores what a pod needs as a member of the set: its labels, volumes, and the owners of its claims. After a

@@ -83,8 +83,8 @@ func (s *syncing) newest(ctx context.Context, h *history.History,
 	return made, err
 }
 
-// means reports whether a revision with other bytes has the same template. Its restored template, with current
-// defaults, is then equal (bug C19 of the track record).
+// means reports whether a revision with other bytes than data has the same template. It encodes the restored template
+// again, with current defaults, and compares the bytes with data (bug C19 of the track record).
 func (s *syncing) means(r *appsv1.ControllerRevision, data []byte) bool {
 	then, err := history.Restore(s.set, r)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package ttl is the controller that deletes ended Jobs. The lifetime of a Job is over when its ttlSecondsAfterFinished
-// have passed since it ended.
+// Package ttl is the controller that deletes ended Jobs. A Job's lifetime is over when ttlSecondsAfterFinished have
+// passed since its end.
 package ttl
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/threelaws/threelaws/sim/law"
 )
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	UID   bool // delete a Job by name, even if the name now belongs to a recreated Job
 	End   bool // count from the creation of the Job, not from its end
@@ -116,9 +116,9 @@ func (c *cleaner) expired(key string, j *batchv1.Job) bool {
 // lifetime is longer than the TTL of any Job, which is at most 68 years.
 const lifetime = 100 * 365 * 24 * time.Hour
 
-// inTime is the check of not-before-ttl: a Job is deleted when its lifetime is over, and not earlier. In a settled
-// world no Job is left whose lifetime is over. If the world stays as it is (f.Forever), no Job is left whose lifetime
-// will end.
+// inTime is the check of the invariant not-before-ttl. A Job is deleted when its lifetime is over, and not earlier. In
+// a settled world no Job is left whose lifetime is over. If nothing will change any more (f.Forever), no Job is left
+// whose lifetime will end.
 func inTime(f *law.Facts) string {
 	if f.Before != nil {
 		return stays(f.Before, f.Now)
@@ -135,7 +135,7 @@ func inTime(f *law.Facts) string {
 	return ""
 }
 
-// stays returns why a Job must not be deleted yet or "".
+// stays returns why a Job must not be deleted yet, or "".
 func stays(obj runtime.Object, now time.Time) string {
 	j, ok := obj.(*batchv1.Job)
 	switch {

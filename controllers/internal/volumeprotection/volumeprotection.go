@@ -19,13 +19,12 @@ const Finalizer = "kubernetes.io/pv-protection"
 
 var volumeKind = corev1.SchemeGroupVersion.WithKind("PersistentVolume")
 
-// Without lists the guards that a mutant disables (package mutants). A comment says what the mutant then does.
+// Without configures a mutant (package mutants). Each field disables one check. Its comment says what the mutant does.
 type Without struct {
 	Bound bool // remove the finalizer although a claim is bound to the volume
 }
 
-// New returns the controller. It creates no volumes. The status of a volume shows whether a claim is bound to it; the
-// binder writes the status.
+// New returns the controller. It creates no volumes. The binder writes into a volume's status whether a claim is bound.
 func New(without Without) host.Controller {
 	return host.Controller{
 		Name: "persistentvolume-protection", Contract: law.Contract{Profile: law.Upstream, Finalizers: []string{Finalizer}, FinalizerReason: keeps},

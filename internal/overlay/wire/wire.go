@@ -22,11 +22,12 @@ const (
 	Out = 4 // requests, output and reports to the world
 )
 
-// Operations that the world sends; their fields follow the colon. Before them is the virtual time in nanoseconds since
-// 1970, to which the agent moves its clock. When all goroutines wait, the agent sends a [Report].
+// Operations that the world sends. Each comment lists the fields after a colon. The first field of each operation is
+// the virtual time in nanoseconds since 1970. The agent moves its clock to this time. When all goroutines wait, it
+// sends a [Report].
 const (
 	Open   = 'O' // begin a world and the program: seed of the bubble, pod name, environment, arguments (or none)
-	Reply  = 'A' // answer a request: number, status, headers, whether the body continues, body
+	Reply  = 'A' // answer a request: the request's number, status, headers, whether the body continues, body
 	Chunk  = 'C' // continue a body: number of the request, whether this is the end, bytes
 	Pass   = 'T' // let time pass until the virtual time of the message, or until a request waits for a Reply
 	Call   = 'W' // call a webhook: number, port, server name ("" for plain HTTP), CA bundle, method, URL, headers, body
@@ -37,12 +38,12 @@ const (
 // Park is the response to a request for which the world sends a [Reply] later.
 const Park = 'P'
 
-// Operations that the agent sends; their fields follow the colon.
+// Operations that the agent sends. Each comment lists the fields after a colon.
 const (
 	Ask    = 'Q' // a request, which the world answers by Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all goroutines wait: time, time of the next timer or 0, whether a mutex blocks one, abandoned requests
+	Report = 'R' // all goroutines wait: time, time of the next timer or 0, whether one needs a mutex, abandoned requests
 	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
 	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, goroutines that wait for I/O, stacks
 )
@@ -130,7 +131,7 @@ func (m *Message) TakeNum() int64 {
 // TakeFlag removes a flag from the front.
 func (m *Message) TakeFlag() bool { return m.TakeNum() == 1 }
 
-// TakeBytes removes bytes from the front. They share the message's memory.
+// TakeBytes removes a byte slice from the front. The slice is a part of the message, not a copy.
 func (m *Message) TakeBytes() []byte {
 	n := m.TakeNum()
 	if n < 0 || n > int64(len(*m)) {

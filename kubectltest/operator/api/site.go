@@ -39,8 +39,8 @@ type SiteList struct {
 	Items []Site `json:"items"`
 }
 
-// builder registers the kind like kubebuilder's scaffold. This includes DeleteOptions in the kind's group: clients then
-// send DeleteOptions with that group.
+// builder registers the kind like kubebuilder's scaffold. The scaffold also registers DeleteOptions in the kind's
+// group, and so clients send DeleteOptions with that group.
 var builder = (&scheme.Builder{GroupVersion: Group}).Register(&Site{}, &SiteList{})
 
 var AddToScheme = builder.AddToScheme

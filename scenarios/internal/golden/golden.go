@@ -46,12 +46,12 @@ func Diff(want, got string) string {
 }
 
 type edit struct {
-	op   byte // ' ', '-', '+'
+	op   byte // ' ' for an equal line, '-' for a deleted one, '+' for an added one
 	line string
 }
 
-// align returns a shortest edit script, from a longest common subsequence. For texts with more than 400 lines this
-// would take too long. Then align returns only the first 20 lines of each text, as deleted and added.
+// align returns a shortest edit script, from a longest common subsequence. If a text has more than 400 lines, this
+// would take too long, so align returns only the first 20 lines of each text, as deleted and added.
 func align(a, b []string) []edit {
 	var out []edit
 	if len(a) > 400 || len(b) > 400 {

@@ -18,7 +18,7 @@ import (
 
 type decoder struct {
 	*Text
-	server  *fakeapi.Server // a fork with the kinds that the text defines
+	server  *fakeapi.Server // a fork of the given server, with the kinds that the text defines
 	refused error           // the error of the first refused CRD
 }
 
@@ -106,7 +106,7 @@ func (d *decoder) document(n *yaml.Node) (*Manifest, error) {
 		return nil, d.Wrong(m.Line, "%s without metadata.name", kind.GVK.Kind)
 	}
 	if definition, _ := kind.Definition(); definition != nil {
-		return m, nil // a custom resource may use spec.selector for other objects
+		return m, nil // spec.selector of a custom resource may select other objects, so it is not checked
 	}
 	return m, d.checkSelector(n, tree)
 }
@@ -153,7 +153,7 @@ func (t *Text) line(n *yaml.Node) int { return t.Line + n.Line }
 
 var yamlLine = regexp.MustCompile(`line (\d+): `)
 
-// otherLine matches a second line number in an error: the line at which a duplicate key occurred first.
+// otherLine matches the second line number in an error about a duplicate key. It is the line of the first occurrence.
 var otherLine = regexp.MustCompile(`\bat line \d+\b`)
 
 // yamlError replaces the line numbers in a YAML error by line numbers of the file.
@@ -179,8 +179,8 @@ func (t *Text) yamlError(err error) error {
 	return t.Wrong(line, "bad YAML in %s: %s", t.Name, text)
 }
 
-// tabLine returns the first line, from a given line on, that is indented with a tab. The parser's error contains the
-// number of an earlier line.
+// tabLine returns the first line, from a given line on, that is indented with a tab. It corrects the number in the
+// parser's error, which is too small.
 func (t *Text) tabLine(from int) int {
 	line := t.Line
 	for text := range strings.Lines(t.Body) {

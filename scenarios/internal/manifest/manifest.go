@@ -30,8 +30,7 @@ type Text struct {
 	Body        string
 	Definitions bool // documents other than CustomResourceDefinitions are skipped
 
-	// DefinedBy returns the name of another text that defines a kind, or "". DefinedBy is called for an unknown kind.
-	// The error then contains the name of that text.
+	// DefinedBy returns the name of another text that defines a kind, or "", for errors about unknown kinds.
 	DefinedBy func(kind string) string
 }
 

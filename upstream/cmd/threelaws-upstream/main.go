@@ -12,6 +12,6 @@ import (
 )
 
 func main() {
-	klog.SetLogger(logr.Discard()) // upstream's log is not part of a page
+	klog.SetLogger(logr.Discard()) // upstream's log would stand between the lines of the output
 	cli.Command{Registry: hosted.Registry(), Library: scenarios.Library()}.Main()
 }

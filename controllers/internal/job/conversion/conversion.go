@@ -1,10 +1,10 @@
-// Package conversion is the proposal's table for converting the selector of a Job between extensions/v1beta1 and
-// batch/v1 (Job selector proposal, Conversion; JOBSEL-7).
+// Package conversion converts the selector fields of a Job between extensions/v1beta1 and batch/v1, by the table in the
+// Job selector proposal (Conversion; JOBSEL-7).
 //
 // In the old version the user set the selector unless autoSelector was true. In the new version the server generates
-// the selector unless manualSelector is true. So the fields have opposite meanings; both default to false. A converted
-// field is set only if it is true, so that users of one version never see the other version's field. The conversion
-// loses whether false was explicit.
+// the selector unless manualSelector is true. So the fields have opposite meanings. Both default to false. A converted
+// field is set only if it is true, so that users of one version never see the other version's field. After a
+// conversion, an explicit false looks like a missing value.
 package conversion
 
 // Old is the field autoSelector of extensions/v1beta1. New is the field manualSelector of batch/v1. Nil means not set.

@@ -138,7 +138,7 @@ func from(c *v1.CronJob, now time.Time) time.Time {
 	return at
 }
 
-// last returns the last time of a schedule after from and not after now, or the zero time.
+// last returns the latest time of a schedule in the interval (from, now], or the zero time.
 func last(schedule cron.Schedule, from, now time.Time) (at time.Time) {
 	for t := schedule.Next(from); !t.IsZero() && !t.After(now); t = schedule.Next(t) {
 		at = t

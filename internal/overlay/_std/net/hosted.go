@@ -28,7 +28,7 @@ var (
 	hostedPort      = 49152 // the last port that was assigned to a listener
 )
 
-// hostedClose removes all listeners, so that every program of the process starts in the same state.
+// hostedClose removes all listeners, so that every program starts in the same state.
 //
 //go:linkname hostedClose threelaws/agent.closeListeners
 func hostedClose() {
@@ -186,7 +186,7 @@ func (c *hostedConn) SetDeadline(t time.Time) error {
 	return c.SetWriteDeadline(t)
 }
 
-// hostedQueue is one direction of a connection. It can hold any amount of data.
+// hostedQueue is one direction of a connection. It has no maximal size.
 type hostedQueue struct {
 	mu      sync.Mutex
 	changed *sync.Cond

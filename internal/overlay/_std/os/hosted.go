@@ -12,13 +12,14 @@ func init() {
 	}
 }
 
-// hostedPath returns the path that a hosted process uses for a given path. Writes go below hostedRoot, except in /dev
-// and /proc. Reads go there only if the file exists there. A relative path that does not exist is read below hostedDir.
+// hostedPath returns the path that a hosted process uses instead of a given path. Paths in /dev and /proc stay the
+// same. Writes go below hostedRoot, and so do reads of files that exist there. A relative path that does not exist is
+// read below hostedDir.
 func hostedPath(name string, writes bool) string {
 	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
 		return name
 	}
-	if name[0] != '/' { // the working directory is below the root
+	if name[0] != '/' { // the working directory is below hostedRoot
 		if _, err := lstatNolog(name); err == nil || writes || hostedDir == "" {
 			return name
 		}

@@ -6,14 +6,14 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// hostedTime is the time before a bubble begins. Package initialization may use it as a seed.
+// hostedTime is the time in a hosted process before its world begins. Package initialization may use it as a seed.
 const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
 
 // hostedInit sets hosted.On. It is called when the environment can be read.
 func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
 
-// In a hosted process, a goroutine with one of these wait reasons also counts as durably blocked. No message of the
-// world ends such a wait.
+// In a hosted process, a goroutine with one of these wait reasons also counts as durably blocked (see
+// testing/synctest), because no message of the world ends its wait.
 var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonIOWait:            true,
 	waitReasonSelect:            true,
@@ -127,8 +127,8 @@ func hostedDeadlock() (circle []uint64) {
 }
 
 // hostedWaiting returns the numbers of the bubble's goroutines that wait for something outside the bubble: I/O, a
-// mutex, or a channel or WaitGroup that was made before the bubble began. Selects are left out; a timer or context may
-// end them.
+// mutex, or a channel or WaitGroup that was made before the bubble began. It leaves out selects, because a timer or a
+// context may end them.
 //
 //go:linkname hostedWaiting threelaws/agent.waiting
 func hostedWaiting() (all []uint64) {

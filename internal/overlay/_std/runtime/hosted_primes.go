@@ -1,7 +1,7 @@
 package runtime
 
-// hostedPrimes contains the last two bytes of primes for RSA keys with 2048 and with 4096 bits. hostedPrime computes
-// the other bytes from the index.
+// hostedPrimes contains the last two bytes of each prime: first for RSA keys with 2048 bits, then with 4096 bits.
+// hostedPrime computes the other bytes from the prime's index.
 var hostedPrimes = [2][32]uint16{
 	{345, 883, 805, 1109, 939, 305, 203, 159, 461, 583, 421, 49, 313, 81, 505, 1647, 213, 1527, 13, 535, 1253, 3191, 131,
 		677, 305, 341, 145, 175, 1105, 1875, 493, 321},
@@ -12,9 +12,9 @@ var hostedPrimes = [2][32]uint16{
 // hostedPrime fills b with a prime and returns true, if b has the length of a prime of an RSA key. Without this
 // function, a program that generates certificates would spend most of its time searching primes.
 //
-// It does so only at every eighth read of this length; otherwise it returns false. In between, the primality test reads
-// numbers for its five bases, which must be less than the tested prime. A bubble gets each prime once, so that a key
-// has two different primes.
+// It returns a prime only at every eighth read of this length, otherwise false. After each prime, the primality test
+// reads random numbers for its five bases, which must be less than the prime. A bubble gets each prime once, so that a
+// key has two different primes.
 func hostedPrime(b []byte) bool {
 	bubble := getg().bubble
 	if bubble == nil || len(b) != 128 && len(b) != 256 {

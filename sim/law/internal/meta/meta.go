@@ -56,12 +56,12 @@ func Finalized(m metav1.Object, finalizer string) bool {
 	return m != nil && slices.Contains(m.GetFinalizers(), finalizer)
 }
 
-// ByPolicy reports whether the server adds a finalizer for a deletion policy, and the garbage collector removes it.
+// ByPolicy reports whether a finalizer is orphan or foregroundDeletion. The server adds these for a deletion policy.
 func ByPolicy(finalizer string) bool {
 	return finalizer == metav1.FinalizerOrphanDependents || finalizer == metav1.FinalizerDeleteDependents
 }
 
-// RefTo returns the reference to an owner, or nil.
+// RefTo returns an object's reference to an owner, or nil.
 func RefTo(m metav1.Object, owner types.UID) *metav1.OwnerReference {
 	if m == nil {
 		return nil
@@ -85,7 +85,7 @@ func SameOwners(a, b []metav1.OwnerReference) bool {
 	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool { return x.UID == y.UID })
 }
 
-// FirstOf reports whether no reference before refs[i] names the same owner.
+// FirstOf reports whether refs[i] is the first reference to its owner.
 func FirstOf(refs []metav1.OwnerReference, i int) bool {
 	for k := range i {
 		if refs[k].UID == refs[i].UID {
@@ -115,7 +115,8 @@ func Version(m metav1.Object) uint64 {
 	return v
 }
 
-// SameRefsBut reports whether two objects have the same owner references in order, except references to the UID owner.
+// SameRefsBut reports whether two objects have the same owner references in order. References to the UID owner are
+// ignored.
 func SameRefsBut(a, b metav1.Object, owner string) bool {
 	x, y := a.GetOwnerReferences(), b.GetOwnerReferences()
 	i, k := 0, 0
@@ -136,7 +137,7 @@ func SameRefsBut(a, b metav1.Object, owner string) bool {
 	}
 }
 
-// SameFinalizersBut reports whether two lists contain the same finalizers, except finalizers in the list own.
+// SameFinalizersBut reports whether two lists contain the same finalizers. Finalizers in the list own are ignored.
 func SameFinalizersBut(a, b, own []string) bool {
 	return holdsAllBut(a, b, own) && holdsAllBut(b, a, own)
 }

@@ -18,7 +18,7 @@ import (
 type Cache struct {
 	Kind    string
 	Entries []Entry // in an order that depends only on the history
-	Changed int     // index of the record of the last delivery; 0 for none
+	Changed int     // record index of the last delivery; 0 for none
 	Live    bool    // the process has read the kind from the server
 	at      map[Key]int
 	owned   map[types.UID]int // UID of an owner -> number of entries that it controls, see Recount
@@ -31,10 +31,10 @@ func NewCache(kind string) *Cache { return &Cache{Kind: kind, at: map[Key]int{}}
 type Entry struct {
 	Value any
 	Meta  metav1.Object
-	Text  string // namespace/name; set only for the kind that the process reconciles
+	Text  string // the key, such as "ns/web"; set only for the kind that the process reconciles
 
 	Born  int // index of the record that delivered this UID
-	Since int // index of the record that delivered this UID with these owner references
+	Since int // index of the record that first delivered this UID with the current owner references
 }
 
 // Get returns the entry of that name, or nil. The pointer is valid until the next delivery.

@@ -20,7 +20,7 @@ type Known struct {
 	families map[types.UID]*family
 	Ahead    []*Sight // objects with a version that is known from an answer, but not in the cache yet
 	Journal  Journal
-	Past     map[types.UID]uint64 // the versions that earlier incarnations received, until a newer or equal one is known
+	Past     map[types.UID]uint64 // UID -> version from an earlier incarnation; removed when one as new is received
 	slab     []Sight
 }
 
@@ -28,17 +28,17 @@ type Known struct {
 type Sight struct {
 	Kind    string
 	UID     types.UID
-	Owner   types.UID // its controller; "" if it has none, or if its kind is not managed
-	Value   any       // nil if it is known to have been deleted
+	Owner   types.UID // UID of the controlling owner; "" for none, or if the object's kind is not managed
+	Value   any       // the object; nil if the process knows that it was deleted
 	Meta    metav1.Object
 	Version uint64
 	Cached  any // the last delivered version; nil for none
 	Active  bool
 	Ahead   bool
-	Removed bool // the process itself has requested its deletion
+	Removed bool // the process itself has requested the object's deletion
 	Since   int  // index of the record that last changed Owner or Active
-	Made    int  // index of the record of the process's last write to it, see makes in package law
-	slot    int  // index in its family
+	Made    int  // record index of the process's last write to the object, see makes in package law
+	slot    int  // index in the members of its family
 }
 
 // family holds the objects that one owner controls, according to the process's knowledge.
@@ -52,7 +52,7 @@ func NewKnown() Known {
 	return Known{ByUID: map[types.UID]*Sight{}, families: map[types.UID]*family{}, Past: map[types.UID]uint64{}}
 }
 
-// Crash forgets everything except the versions of known objects, which it adds to Past.
+// Crash forgets everything except Past. It adds the versions of the known objects to Past.
 func (n *Known) Crash() {
 	for uid, e := range n.ByUID { //detcheck:ordered each uid is set once
 		if e.Value != nil && e.Version > n.Past[uid] {
@@ -166,7 +166,7 @@ func (n *Known) VersionAt(uid types.UID, record int) uint64 {
 	return version
 }
 
-// ValueAt returns the object at the version of [Known.VersionAt], or nil.
+// ValueAt returns the object in the version that [Known.VersionAt] returns, or nil.
 func (n *Known) ValueAt(uid types.UID, record int) any {
 	value, _ := n.at(uid, record)
 	return value
@@ -207,11 +207,11 @@ type Queue struct {
 // Queued holds the state of one key.
 type Queued struct {
 	Key
-	Running int           // number of workers that reconcile it
-	Dirty   bool          // enqueued since its last reconcile began
-	Failed  bool          // its last reconcile ended with an error
+	Running int           // number of workers that reconcile the key
+	Dirty   bool          // the key was enqueued after its last reconcile began
+	Failed  bool          // the key's last reconcile ended with an error
 	Ended   time.Duration // when the last reconcile ended
-	Again   bool          // its last reconcile is a retry that still runs or has failed
+	Again   bool          // the key's last reconcile is a retry that still runs or has failed
 	Hot     int           // number of consecutive retries without an event, each less than a second after the failure
 }
 

@@ -1,5 +1,4 @@
-// Package hosted says whether a world of threelaws hosts this process. The runtime sets On before packages are
-// initialized.
+// Package hosted says whether a world hosts this process. The runtime sets On before packages are initialized.
 package hosted
 
 // On reports whether a world hosts this process.

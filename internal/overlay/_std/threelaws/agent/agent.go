@@ -19,8 +19,8 @@ import (
 	_ "unsafe" // for linkname
 )
 
-// Host must be called before main begins. If a world hosts the process, Host runs main by the world's commands, and
-// exits. Otherwise it returns.
+// Host must be called before main begins. If a world hosts the process, Host executes the world's commands, such as
+// starting main, and exits. Otherwise it returns.
 func Host(main func()) {
 	HostFunction(func(context.Context) {
 		main()
@@ -73,7 +73,7 @@ func serve(run func(context.Context)) {
 	roundTrip = a.RoundTrip
 	limit()
 	hosted.Output = a.output
-	runtime.GC() // a later collection could let other goroutines run first
+	runtime.GC() // a later garbage collection could let other goroutines run first
 	runtime.GC()
 	for {
 		m := a.read()
@@ -92,14 +92,14 @@ type agent struct {
 	in     io.Reader
 	out    io.Writer
 	sweeps int
-	heap   uint64 // the size in bytes at which the heap is collected
+	heap   uint64 // the size in bytes at which garbage is collected
 	stacks []byte // a buffer for stacks
 
 	// The state of the current world:
 	seed     uint64
 	commands uint64
-	stirred  chan struct{} // receives a value when a request waits for its response; a channel of the bubble
-	dead     chan struct{} // closed when requests begin to fail; a channel of the bubble
+	stirred  chan struct{} // receives a value when a request waits for its response; made in the bubble
+	dead     chan struct{} // closed when requests begin to fail; made in the bubble
 	cancel   context.CancelFunc
 
 	mu      sync.Mutex
@@ -158,7 +158,6 @@ func (a *agent) restore() {
 	}
 }
 
-// set sets an environment variable, NAME=value.
 func (a *agent) set(v string) {
 	for i := range v {
 		if v[i] == '=' {
@@ -174,7 +173,7 @@ const farewell = 10 * time.Second
 // obey executes a command on the bubble's main goroutine. It returns false if the world has ended.
 func (a *agent) obey(m wire.Message) bool {
 	op, now := m.TakeNum(), m.TakeNum()
-	// Each command has its own random numbers, which do not depend on how many numbers an earlier world has used.
+	// The random numbers of a command do not depend on the earlier worlds of the process.
 	a.commands++
 	seedBubble((a.seed+1)*0x9e3779b97f4a7c15 + a.commands*0xbf58476d1ce4e5b9)
 	if op == wire.Pass {
@@ -245,7 +244,7 @@ func (a *agent) stir() {
 }
 
 func (a *agent) start(m wire.Message) {
-	_ = os.Setenv("HOSTNAME", m.TakeText()) // the name is valid
+	_ = os.Setenv("HOSTNAME", m.TakeText()) // Setenv fails only for an invalid name
 	for n := m.TakeNum(); n > 0; n-- {
 		a.set(m.TakeText())
 	}
@@ -278,8 +277,8 @@ func (a *agent) report() {
 	a.write(m)
 }
 
-// dump sends the deadlocked goroutines of the program, the goroutines that wait for something outside the bubble, and
-// all stacks. If text is false and there is no deadlock, it sends nothing.
+// dump sends a message wire.Dump: the deadlocked goroutines, the goroutines that wait for something outside the bubble,
+// and the stacks of all goroutines. If there is no deadlock and text is false, it sends nothing.
 func (a *agent) dump(text bool) {
 	circle := deadlock()
 	if circle == nil && !text {
@@ -332,7 +331,7 @@ func fail(why string) {
 }
 
 const (
-	leastHeap = 64 << 20 // bytes; a smaller heap is not collected
+	leastHeap = 64 << 20 // in bytes; no garbage is collected in a smaller heap
 	sweeps    = 16       // the number of commands between two checks of the heap
 )
 
@@ -343,7 +342,7 @@ func (a *agent) sweep() {
 	}
 }
 
-// collect collects garbage, unless the heap is smaller than least, or than twice its size after the last collection.
+// collect collects garbage if the heap has at least this size, and has doubled since the last collection.
 func (a *agent) collect(least uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	if metrics.Read(sample); sample[0].Value.Uint64() < max(a.heap, least) {

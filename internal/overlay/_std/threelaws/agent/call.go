@@ -19,7 +19,6 @@ type call struct {
 	stream   *stream // the response body, if it is incomplete
 }
 
-// errDead is the error of requests of a killed program.
 var errDead = errors.New("the process was killed")
 
 // RoundTrip sends a request to the world and waits for the response.
@@ -82,7 +81,7 @@ func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	a.write(m)
 	m = a.read()
 	if m.TakeNum() == wire.Reply {
-		m.TakeNum() // the time has not changed
+		m.TakeNum() // the time, which has not changed
 		a.reply(m)
 	}
 }
@@ -93,8 +92,8 @@ func (a *agent) withdraw(id int64) {
 	a.mu.Unlock()
 }
 
-// lapsed returns the error for a request with a context that is done. If the program is being ended, lapsed first waits
-// until other requests fail, so that the caller does not continue before that.
+// lapsed returns the error of a request whose context is done. While the program is being ended, lapsed first waits
+// until all requests fail. So the caller cannot send another request.
 func (a *agent) lapsed(ctx context.Context) error {
 	a.mu.Lock()
 	stopped := a.stopped

@@ -44,7 +44,7 @@ func (t *table) hostedPlace(size uintptr, g groupReference, i uintptr) {
 	t.came[(uintptr(g.data)-uintptr(t.groups.data))/size*8+i] = n
 }
 
-// When entries move to a new table, hostedKeep makes the next one keep its number from the old table.
+// hostedKeep is called when entries move to a new table. The next entry keeps its number from the old table.
 func (t *table) hostedKeep(from *table, group uint64, slot uintptr) {
 	if from.came != nil {
 		t.keep = from.came[group*8+uint64(slot)]
