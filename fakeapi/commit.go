@@ -14,12 +14,16 @@ import (
 )
 
 // unchanged reports whether an update need not be stored, because obj equals the stored object. If onlyMeta is set,
-// only metadata can differ. An object that was stored without defaults, or in another version, is stored again.
-func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) bool {
-	if old.stale != nil || !metadata.Same(m, old.meta) {
-		return false
+// only metadata can differ. An object that was stored without defaults, or in another version, is stored again. size is
+// the length of obj's encoding, or 0 if unchanged did not need it.
+func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) (yes bool, size int) {
+	switch {
+	case old.stale != nil || !metadata.Same(m, old.meta):
+		return false, 0
+	case onlyMeta:
+		return true, 0
 	}
-	return onlyMeta || same.Object(obj, old.obj)
+	return same.Object(obj, old.obj)
 }
 
 // commit stores obj under a new revision. obj must not be changed afterwards.
@@ -93,15 +97,16 @@ const maxObject = 3 << 19
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
 // tooLarge returns an error if the encoding of an object exceeds maxObject: protobuf for built-in kinds, JSON for
-// others. With Options.Unlimited there is no limit.
-func (s *Server) tooLarge(obj runtime.Object) error {
+// others. With Options.Unlimited there is no limit. size is the length of the protobuf encoding, or 0 if it is unknown.
+func (s *Server) tooLarge(obj runtime.Object, size int) error {
 	if s.opts.Unlimited {
 		return nil
 	}
-	size := 0
 	switch o := obj.(type) {
 	case interface{ Size() int }:
-		size = o.Size()
+		if size == 0 {
+			size = o.Size()
+		}
 	case *unstructured.Unstructured:
 		if bulk(o.Object) < maxObject/6 { // not too large: JSON needs at most six bytes for a character
 			return nil

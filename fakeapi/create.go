@@ -137,7 +137,7 @@ func (c *call) storeCreate(w *draft) error {
 		c.k.row.Dry(w.obj)
 	}
 	if !w.dryRun {
-		if err := c.s.tooLarge(w.obj); err != nil {
+		if err := c.s.tooLarge(w.obj, 0); err != nil {
 			return err
 		}
 		if w.generated.n > 0 {

@@ -163,7 +163,8 @@ func (c *call) storeDelete(w *draft) error {
 		}
 		c.markDeleting(m)
 	}
-	if w.obj = obj; unchanged(true, obj, old, m) {
+	w.obj = obj
+	if same, _ := unchanged(true, obj, old, m); same {
 		w.obj = old.obj
 	} else if !w.dryRun {
 		w.old = c.commit(c.s.writable(c.k), old, old.key, obj, m)

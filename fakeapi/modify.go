@@ -64,15 +64,17 @@ func (c *call) storeUpdate(w *draft) error {
 	if c.s.opts.DropControllerRefs {
 		metadata.DropControllers(w.m) // before the comparison: setting only the field controller changes nothing
 	}
-	switch {
-	case len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta):
+	if len(w.m.GetFinalizers()) == 0 && w.old.meta.GetDeletionTimestamp() != nil && c.mayGo(w.obj, w.old.meta) {
 		if !w.dryRun {
 			c.drop(c.s.writable(c.k), w.old)
 		}
-	case unchanged(w.onlyMeta, w.obj, w.old, w.m):
+		return nil
+	}
+	switch same, size := unchanged(w.onlyMeta, w.obj, w.old, w.m); {
+	case same:
 		w.obj = w.old.obj
 	case !w.dryRun:
-		if err := c.s.tooLarge(w.obj); err != nil {
+		if err := c.s.tooLarge(w.obj, size); err != nil {
 			return err
 		}
 		c.commit(c.s.writable(c.k), w.old, w.old.key, w.obj, w.m)

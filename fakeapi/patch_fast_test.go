@@ -164,7 +164,7 @@ func TestReplicasPatchIsThePatch(t *testing.T) {
 				if err != nil || len(c.warnings) > 0 {
 					t.Fatalf("%s %s: the general path returns %v, %q", k.GVK.Kind, patch, err, c.warnings)
 				}
-				if !same.Object(got, want) ||
+				if equal, _ := same.Object(got, want); !equal ||
 					got.GetObjectKind().GroupVersionKind() != want.GetObjectKind().GroupVersionKind() {
 					t.Fatalf("%s %s\nis   %+v\nwant %+v", k.GVK.Kind, patch, got, want)
 				}

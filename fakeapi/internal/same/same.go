@@ -22,15 +22,21 @@ var spareBuffers = sync.Pool{New: func() any { return new(buffers) }}
 
 // Encoding reports whether two values of one type have the same encoding.
 func Encoding(a, b Encoded) bool {
-	size := a.Size()
+	same, _ := encoding(a, b)
+	return same
+}
+
+// encoding does the same as Encoding, and also returns the length of the encoding of a.
+func encoding(a, b Encoded) (same bool, size int) {
+	size = a.Size()
 	if size != b.Size() {
-		return false
+		return false, size
 	}
 	spare := spareBuffers.Get().(*buffers)
 	spare.a, spare.b = encodeTo(a, size, spare.a), encodeTo(b, size, spare.b)
-	same := bytes.Equal(spare.a, spare.b)
+	same = bytes.Equal(spare.a, spare.b)
 	spareBuffers.Put(spare)
-	return same
+	return same, size
 }
 
 func encodeTo(v Encoded, size int, buf []byte) []byte {
@@ -48,12 +54,13 @@ func encodeTo(v Encoded, size int, buf []byte) []byte {
 // quantity can be written in several ways.
 func Value(a, b Encoded) bool { return Encoding(a, b) || equality.Semantic.DeepEqual(a, b) }
 
-// Object reports whether two objects have the same encoding. It compares objects without encodings field by field.
-func Object(a, b runtime.Object) bool {
+// Object reports whether two objects have the same encoding, and returns the length of the encoding of a. It compares
+// objects without encodings field by field. Then the length is 0.
+func Object(a, b runtime.Object) (same bool, size int) {
 	x, typed := a.(Encoded)
 	y, both := b.(Encoded)
 	if typed && both {
-		return Encoding(x, y)
+		return encoding(x, y)
 	}
-	return equality.Semantic.DeepEqual(a, b)
+	return equality.Semantic.DeepEqual(a, b), 0
 }
