@@ -105,7 +105,7 @@ func TestSteps(t *testing.T) {
 			"[...document.querySelectorAll('#panel h2 + ul > li')].map((e) => e.innerText).join(' ')")), " ")
 	}
 	for _, c := range []struct{ do, step, owns string }{
-		{"Home", "the world as it begins", "rc/b rs/a"},
+		{"Home", "the initial state", "rc/b rs/a"},
 		{"ArrowRight", "1", "pod/a-1 has no owner rc/b rs/a"},
 		{"j", "2", "pod/a-1 has no owner pod/b-1 has no owner rc/b rs/a"},
 		{"ArrowDown", "3", "pod/b-1 has no owner rc/b rs/a"},
@@ -144,7 +144,7 @@ func TestObjectIsShown(t *testing.T) {
 	if s := text(t, b, "#yaml"); !strings.Contains(s, "generateName: a-") || !strings.Contains(s, "kind: Pod") {
 		t.Errorf("the YAML of pod/a-1 is\n%s", s)
 	}
-	if s := text(t, b, "#panel"); !strings.Contains(s, "seen by nobody yet") {
+	if s := text(t, b, "#panel"); !strings.Contains(s, "seen by no process yet") {
 		t.Errorf("no process had seen pod/a-1 when it was stored; the panel says\n%s", s)
 	}
 	press(t, b, "ArrowRight")

@@ -1,10 +1,12 @@
 package fakeapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -14,14 +16,17 @@ import (
 )
 
 // unchanged reports whether an update need not be stored, because obj equals the stored object. If onlyMeta is set,
-// only metadata can differ. An object that was stored without defaults, or in another version, is stored again. size is
-// the length of obj's encoding, or 0 if unchanged did not need it.
-func unchanged(onlyMeta bool, obj runtime.Object, old *entry, m metav1.Object) (yes bool, size int) {
+// only metadata can differ. If status is set, the spec cannot differ. An object that was stored without defaults, or in
+// another version, is stored again. size is the length of obj's encoding, or 0 if unchanged did not need it.
+func unchanged(onlyMeta, status bool, obj runtime.Object, old *entry, m metav1.Object) (yes bool, size int) {
 	switch {
 	case old.stale != nil || !metadata.Same(m, old.meta):
 		return false, 0
 	case onlyMeta:
 		return true, 0
+	}
+	if pod, is := obj.(*corev1.Pod); is && status { // the most frequent write of a simulation
+		return same.Encoding(&pod.Status, &old.obj.(*corev1.Pod).Status), 0
 	}
 	return same.Object(obj, old.obj)
 }
@@ -96,31 +101,48 @@ const maxObject = 3 << 19
 
 var errTooLargeObject = errors.New("etcdserver: request is too large")
 
-// tooLarge returns an error if the encoding of an object exceeds maxObject: protobuf for built-in kinds, JSON for
-// others. With Options.Unlimited there is no limit. size is the length of the protobuf encoding, or 0 if it is unknown.
-func (s *Server) tooLarge(obj runtime.Object, size int) error {
+// limit returns an error if the encoding of an object exceeds maxObject: protobuf for built-in kinds, JSON for others. It
+// returns an upper bound of the length of a protobuf encoding. If size is not 0, it is such a bound. With
+// Options.Unlimited there is no limit.
+func (s *Server) limit(obj runtime.Object, size int) (int, error) {
 	if s.opts.Unlimited {
-		return nil
+		return 0, nil
 	}
 	switch o := obj.(type) {
 	case interface{ Size() int }:
-		if size == 0 {
+		if size == 0 || size > maxObject {
 			size = o.Size()
 		}
+		if size > maxObject {
+			return 0, errTooLargeObject
+		}
+		return size, nil
 	case *unstructured.Unstructured:
 		if bulk(o.Object) < maxObject/6 { // not too large: JSON needs at most six bytes for a character
-			return nil
+			return 0, nil
 		}
-		raw, err := json.Marshal(o.Object)
-		if err != nil {
-			return err
+		if raw, err := json.Marshal(o.Object); err != nil || len(raw) > maxObject {
+			return 0, cmp.Or(err, errTooLargeObject)
 		}
-		size = len(raw)
 	}
-	if size > maxObject {
-		return errTooLargeObject
+	return 0, nil
+}
+
+// bound returns an upper bound of the length of the new object's protobuf encoding, or 0 if it is unknown: the bound of
+// the old object and the length of what the update can have changed.
+func (w *draft) bound(status bool) int {
+	m, typed := w.m.(*metav1.ObjectMeta)
+	if !typed || w.old.bound == 0 {
+		return 0
 	}
-	return nil
+	const tags = 32 // for the tags and lengths of the metadata and the status
+	if w.onlyMeta {
+		return w.old.bound + m.Size() + tags
+	}
+	if pod, is := w.obj.(*corev1.Pod); is && status {
+		return w.old.bound + m.Size() + pod.Status.Size() + tags
+	}
+	return 0
 }
 
 // bulk estimates the size of a JSON value in bytes, without encoding it.

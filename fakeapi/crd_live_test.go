@@ -331,6 +331,30 @@ func TestObjectsAboveEtcdsLimit(t *testing.T) {
 	}
 }
 
+// The limit holds for an object that grows by its metadata or its status, and not for the sum of its updates.
+func TestObjectsGrowToEtcdsLimit(t *testing.T) {
+	s := New(Options{})
+	p := pod("p")
+	p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "E", Value: strings.Repeat("x", maxObject-2000)}}
+	must(t, s, &Request{Verb: Create, Kind: podKind, Namespace: "default", Object: p})
+	write := func(subresource, patch string) *Request {
+		return &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: podKind, Namespace: "default", Name: "p",
+			Subresource: subresource, Patch: []byte(patch)}
+	}
+	labels := map[string]string{}
+	for i := range 30 {
+		labels[strconv.Itoa(i)] = strings.Repeat("x", 63)
+	}
+	for i := range 20 {
+		must(t, s, write("", `{"metadata":{"annotations":{"n":"`+strconv.Itoa(i)+`"}}}`))
+		must(t, s, write("status", `{"status":{"message":"`+strconv.Itoa(i)+`"}}`))
+	}
+	const limit = "etcdserver: request is too large"
+	all, _ := json.Marshal(map[string]any{"metadata": map[string]any{"labels": labels}})
+	refused(t, s, write("", string(all)), 500, limit)
+	refused(t, s, write("status", `{"status":{"message":"`+strings.Repeat("x", 2000)+`"}}`), 500, limit)
+}
+
 func TestDefinitionConditions(t *testing.T) {
 	s := New(Options{})
 	d := things(t, one("{}"))

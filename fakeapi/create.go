@@ -136,8 +136,10 @@ func (c *call) storeCreate(w *draft) error {
 	if w.dryRun && c.k.row.Dry != nil {
 		c.k.row.Dry(w.obj)
 	}
+	bound := 0
 	if !w.dryRun {
-		if err := c.s.tooLarge(w.obj, 0); err != nil {
+		var err error
+		if bound, err = c.s.limit(w.obj, 0); err != nil {
 			return err
 		}
 		if w.generated.n > 0 {
@@ -149,7 +151,8 @@ func (c *call) storeCreate(w *draft) error {
 	if w.dryRun {
 		return nil
 	}
-	if e := c.commit(t, nil, w.key, w.obj, w.m); completed && c.k.stored == nil {
+	e := c.commit(t, nil, w.key, w.obj, w.m)
+	if e.bound = bound; completed && c.k.stored == nil {
 		e.stale = defaulted
 	}
 	return nil

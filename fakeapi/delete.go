@@ -164,7 +164,7 @@ func (c *call) storeDelete(w *draft) error {
 		c.markDeleting(m)
 	}
 	w.obj = obj
-	if same, _ := unchanged(true, obj, old, m); same {
+	if same, _ := unchanged(true, false, obj, old, m); same {
 		w.obj = old.obj
 	} else if !w.dryRun {
 		w.old = c.commit(c.s.writable(c.k), old, old.key, obj, m)

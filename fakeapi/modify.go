@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -70,14 +71,16 @@ func (c *call) storeUpdate(w *draft) error {
 		}
 		return nil
 	}
-	switch same, size := unchanged(w.onlyMeta, w.obj, w.old, w.m); {
+	status := w.way == &c.k.row.ForStatus
+	switch same, size := unchanged(w.onlyMeta, status, w.obj, w.old, w.m); {
 	case same:
 		w.obj = w.old.obj
 	case !w.dryRun:
-		if err := c.s.tooLarge(w.obj, size); err != nil {
+		bound, err := c.s.limit(w.obj, cmp.Or(size, w.bound(status)))
+		if err != nil {
 			return err
 		}
-		c.commit(c.s.writable(c.k), w.old, w.old.key, w.obj, w.m)
+		c.commit(c.s.writable(c.k), w.old, w.old.key, w.obj, w.m).bound = bound
 	}
 	return nil
 }

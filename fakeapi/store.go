@@ -25,6 +25,8 @@ type entry struct {
 	rv   uint64
 	// stale is set if obj differs from what was stored, for example after a change of the CRD. An update stores obj.
 	stale *stale
+	// bound is at least the length of obj's protobuf encoding; 0 if it is unknown.
+	bound int
 }
 
 type stale struct {

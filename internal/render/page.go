@@ -186,7 +186,7 @@ func (p *Page) trees(h *sim.History) {
 	if len(x)+len(y) == 0 {
 		return // the world is empty
 	}
-	p.Before, p.After = pane(x, "(not there yet)"), pane(y, "(gone)")
+	p.Before, p.After = pane(x, "(not created yet)"), pane(y, "(gone)")
 	p.heads = [2]int{p.Step(), p.Step()}
 	for i := range p.Lines {
 		if rs := p.Lines[i].Records; rs[len(rs)-1] >= first {

@@ -175,7 +175,7 @@ func TestOwnersAtEveryViolation(t *testing.T) {
 	}
 	p = render.NewPage(tape(sim.Record{Op: sim.Commit, Process: "user", Verb: "create", Object: set, After: owner}),
 		render.Mark{Law: "l"}, 0)
-	if p.Before != "(not there yet)\n" {
+	if p.Before != "(not created yet)\n" {
 		t.Errorf("before a creation the owners are %q", p.Before)
 	}
 	if p.Draw("dot"); p.Picture != "" {

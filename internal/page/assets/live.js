@@ -14,7 +14,7 @@ function listen(from) {
   const are = (lost) => { fed.lost = lost; say(); };
   stream.addEventListener("open", () => are(""));
   stream.addEventListener("part", (e) => came(JSON.parse(e.data)));
-  stream.addEventListener("error", () => are(stream.readyState === 2 ? "the server feeds this page no more: load it again" : "the server is gone: asking again"));
+  stream.addEventListener("error", () => are(stream.readyState === 2 ? "the server has closed the stream: reload this page" : "the connection is lost: connecting again"));
   view.held = () => fed.ahead !== null;
   view.moved = () => { if (fed.ahead && atLast()) anew(fed.ahead, true); };
 }

@@ -85,7 +85,7 @@ function treePart(view, state) {
     return ul;
   };
   const tree = branch(roots, new Set());
-  const parts = [el("h2", {}, "Who owns what, after this step"), state.objects.size ? tree : el("p", { class: "note" }, "nothing is there")];
+  const parts = [el("h2", {}, "Owners after this step"), state.objects.size ? tree : el("p", { class: "note" }, "there are no objects")];
   if (left < 0) parts.push(el("p", { class: "note" }, -left + " more"));
   return parts;
 }
@@ -115,15 +115,15 @@ function processPart(view, state) {
     if (!kinds.size && !s.queue.size && !s.down) return;
     const body = [], late = lateIn(run, state, s, kinds);
     if (s.down) body.push(el("li", { class: "bad" }, "is down"));
-    for (const h of s.held) body.push(el("li", { class: "late" }, "its watch of " + h + " is held"));
-    for (const b of s.busy) body.push(el("li", {}, "at work on " + b[0]));
+    for (const h of s.held) body.push(el("li", { class: "late" }, "its watch of " + h + " is paused"));
+    for (const b of s.busy) body.push(el("li", {}, "is reconciling " + b[0]));
     body.push(el("li", {}, "queue: " + ([...s.queue].map(([k, n]) => k + (n > 1 ? " (again)" : "")).join(", ") || "empty")));
     const awaits = [...s.awaits.values()].map((at) => run.records[at].v + " " + nameOf(run, run.records[at].r));
-    if (awaits.length) body.push(el("li", {}, "its own, not yet shown to it: " + cut([...new Set(awaits)].join(", "), 200)));
-    body.push(el("li", {}, "cache: " + s.cache.size + (s.cache.size === 1 ? " object" : " objects") + (late.length ? "" : ", none of them late")));
+    if (awaits.length) body.push(el("li", {}, "own writes that it has not been shown: " + cut([...new Set(awaits)].join(", "), 200)));
+    body.push(el("li", {}, "cache: " + s.cache.size + (s.cache.size === 1 ? " object" : " objects") + (late.length ? "" : ", all up to date")));
     for (const l of late.slice(0, 12)) body.push(el("li", { class: "late" }, link(view, l.object), " " + l.text));
-    if (late.length > 12) body.push(el("li", { class: "late" }, late.length - 12 + " more are late"));
-    parts.push(el("details", { open: "" }, el("summary", {}, p.name + (late.length ? " — its view is late" : "")), el("ul", {}, ...body)));
+    if (late.length > 12) body.push(el("li", { class: "late" }, late.length - 12 + " more differ"));
+    parts.push(el("details", { open: "" }, el("summary", {}, p.name + (late.length ? " — its cache is behind" : "")), el("ul", {}, ...body)));
   });
   return parts;
 }
@@ -133,11 +133,11 @@ function lateIn(run, state, s, kinds) {
   const out = [];
   for (const [o, v] of s.cache) {
     const now = state.objects.get(o);
-    if (now === undefined) out.push({ object: o, text: "still there for it, and gone" });
+    if (now === undefined) out.push({ object: o, text: "is deleted, but still in the cache" });
     else if (now !== v) out.push({ object: o, text: "as of revision " + run.versions[v - 1].n + ", now " + run.versions[now - 1].n });
   }
   for (const [o] of state.objects)
-    if (kinds.has(run.objects[o - 1].kind) && !s.cache.has(o)) out.push({ object: o, text: "there, and not yet for it" });
+    if (kinds.has(run.objects[o - 1].kind) && !s.cache.has(o)) out.push({ object: o, text: "exists, but is not in the cache yet" });
   return out;
 }
 
@@ -149,7 +149,7 @@ function objectPart(view, state, upto) {
   run.records.forEach((r, i) => { if (r.o === "commit" && r.r === o && i <= upto) writes.push(i); });
   const parts = [el("h2", {}, nameOf(run, o) + ", after this step"), el("button", { type: "button", on: () => view.choose(0) }, "Close")];
   const lastWrite = writes[writes.length - 1], now = state.objects.get(o);
-  if (lastWrite === undefined) return parts.concat(el("p", { class: "note" }, "not there yet"));
+  if (lastWrite === undefined) return parts.concat(el("p", { class: "note" }, "not created yet"));
   const w = run.records[lastWrite];
   parts.push(el("p", { class: "note" }, "last written by " + processOf(run, w.p) + ": " + w.v + (w.d ? ", " + w.d : "")));
   if (now === undefined) parts.push(el("p", { class: "bad" }, "gone"));
@@ -159,9 +159,9 @@ function objectPart(view, state, upto) {
     const r = run.records[i];
     const seen = r.a ? seenBy(run, r.a, upto).map((s) => processOf(run, s.process)) : [];
     list.append(el("li", {}, (r.a ? "revision " + run.versions[r.a - 1].n : "removed") + ", " + r.v + " by " + processOf(run, r.p) + ": " +
-      (r.a ? (seen.length ? "seen by " + [...new Set(seen)].join(", ") : "seen by nobody yet") : "")));
+      (r.a ? (seen.length ? "seen by " + [...new Set(seen)].join(", ") : "seen by no process yet") : "")));
   }
-  return parts.concat(el("h2", {}, "Its versions, and who had seen them"), list);
+  return parts.concat(el("h2", {}, "Versions, and the processes that had seen them"), list);
 }
 
 // drawPanel shows the state at the chosen row.

@@ -36,15 +36,15 @@ function processOf(run, process) {
 
 // says returns a row as a sentence.
 function says(run, row) {
-  if (row.begin) return "the world as it begins";
+  if (row.begin) return "the initial state";
   const l = row.line, r = run.records[row.record];
   if (l) return [l.who, l.verb, l.object].filter(Boolean).join(" ");
   const who = processOf(run, r.p), what = nameOf(run, r.r);
   switch (r.o) {
-    case "delivery": return who + " is shown " + what + (r.a ? "" : " gone");
+    case "delivery": return who + " is shown " + what + (r.a ? "" : ", which is deleted");
     case "read": return who + " reads " + (what || "a list");
-    case "syncStart": return who + " begins to sync " + (what || nameOf(run, r.f));
-    case "syncEnd": return who + (r.d ? " fails to sync " : " has synced ") + (what || nameOf(run, r.f));
+    case "syncStart": return who + " begins to reconcile " + (what || nameOf(run, r.f));
+    case "syncEnd": return who + (r.d ? " fails to reconcile " : " has reconciled ") + (what || nameOf(run, r.f));
     case "settled": return "the world has settled";
   }
   return [who, r.v || r.o, what].filter(Boolean).join(" ");
