@@ -243,7 +243,7 @@ var accounts = map[string][]string{
 }
 
 // Hosted returns the controllers of a table that have a service account in kube-controller-manager. If the table has
-// several eras of a controller, the last era is used. The parameter empty returns a new object of a kind.
+// several eras of a controller, the last era is used. The function empty makes an object without content.
 func Hosted(table []host.Controller, empty func(schema.GroupVersionKind) runtime.Object) []Controller {
 	var all []Controller
 	at := map[string]int{}

@@ -75,7 +75,7 @@ type Result struct {
 	Record
 }
 
-// Is reports whether two failures count as one in a result: their law, value of Informed, and block are equal.
+// Is reports whether two failures count as one in a result. They do if ID, Informed and Block are equal.
 func (f *Failure) Is(g *Failure) bool {
 	return f.ID == g.ID && f.Informed == g.Informed && f.Block == g.Block
 }

@@ -204,7 +204,7 @@ func (f *found) alone(s *operator) error {
 		copy := d.copied(stray)
 		r, err := s.run(copy)
 		if err != nil {
-			continue // the method lookalikes reports the error
+			continue // the same error appears later as the reason why cases are skipped: see lookalikes
 		}
 		if slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Object.Kind == copy.GetKind() && rec.Object.Name == copy.GetName()

@@ -118,7 +118,7 @@ type moments struct {
 	owner types.UID
 	mine  bool // the owner controlled the object at some moment
 	most  int  // the largest number at any moment, even under another owner
-	least int  // the smallest number (0 whenever this owner does not control it); -1 before the first call of at
+	least int  // the smallest number at any moment; a moment under another owner counts as 0; -1 until one is recorded
 
 	state *State // if set, an object that the owner does not select counts as 0 in least
 	sub   *Actor

@@ -48,9 +48,9 @@ func (o *ownerCount) text() string {
 	return o.Ref.String() + " wants " + strconv.Itoa(o.want) + ", owns " + strconv.Itoa(o.owned)
 }
 
-// detail describes an owner with dependents of several kinds: " (1 Pod, 0 Revision); not owned: revision/stray". It
-// names up to two orphans of each kind, because the controller may have counted them. If fewer than two kinds have
-// owned objects or orphans, it returns "".
+// detail returns the number of the owner's dependents of each kind, for example " (1 Pod, 0 Revision); not owned:
+// revision/stray". The controller may have counted orphans as its own, so detail names at most two of each kind. If
+// fewer than two kinds have owned objects or orphans, it returns "".
 func (c *settledCounts) detail(s *State, o *ownerCount) string {
 	var counts, nobodys []string
 	for _, gvk := range o.sub.Owns {

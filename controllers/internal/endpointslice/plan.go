@@ -172,7 +172,7 @@ func (p *plan) keepOne(empty *discoveryv1.EndpointSlice) {
 	p.create = append(p.create, empty)
 }
 
-// reuse updates slices that would be deleted, in place of creating new ones.
+// reuse updates slices that would be deleted, so that fewer new ones are created.
 func (p *plan) reuse() {
 	for len(p.create) > 0 && len(p.remove) > 0 {
 		last := p.create[len(p.create)-1]
