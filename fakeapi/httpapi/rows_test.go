@@ -62,6 +62,10 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 			201, ""},
 		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"far"},"spec":{"clusterIP":"1.2.3.4","ports":
 			[{"port":80}]}}`, 201, ""},
+		{"POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"h"},"spec":{"clusterIP":"None","ports":
+			[{"port":80}]}}`, 201, `"clusterIP":"None"`},
+		{"PUT", "/api/v1/namespaces/default/services/h", `{"metadata":{"name":"h"},"spec":{"clusterIP":"None","ports":
+			[{"port":80}],"type":"ExternalName","externalName":"a.b"}}`, 200, `"targetPort":80}],"type":"ExternalName","ses`},
 		{"GET", pods + "/p", "", 200, `"labels":{"topology.kubernetes.io/region":"r","topology.kubernetes.io/zone":"z"}`},
 		{"GET", pods + "/none/log", "", 404, `pods \"none\" not found`},
 		{"GET", pods + "/p/log", "", 400, "a container name must be specified for pod p, choose one of: [a b]"},

@@ -117,6 +117,9 @@ func prepareServiceUpdate(s, old *corev1.Service) {
 	if !external && !was {
 		keepAddress(&s.Spec, &old.Spec)
 	}
+	if external && s.Spec.ClusterIP == old.Spec.ClusterIP && len(s.Spec.ClusterIPs) == 0 {
+		s.Spec.ClusterIPs = old.Spec.ClusterIPs // a client that does not know clusterIPs
+	}
 	if external && s.Spec.ClusterIP != old.Spec.ClusterIP && slices.Equal(s.Spec.ClusterIPs, old.Spec.ClusterIPs) {
 		s.Spec.ClusterIPs = nil // a client that changes only clusterIP wants to change clusterIPs too
 		if s.Spec.ClusterIP != "" {

@@ -23,8 +23,10 @@ const (
 	server     = "(result TestServer, err error) {"
 	framework  = "(client.Interface, *rest.Config, TearDownFunc) {"
 	etcd       = "func EtcdMain(tests func() int) {"
-	kubernetes = "client apimachinery configmap cronjob dryrun endpoints events secrets storageclasses ttlcontroller"
-	runtime    = "client cache manager builder client/apiutil cluster controller controller/controllerutil envtest " +
+	kubernetes = "client apimachinery configmap cronjob deployment disruption dryrun endpoints endpointslice events " +
+		"evictions garbagecollector namespace podgc pods quota replicaset replicationcontroller scale secrets service " +
+		"statefulset storageclasses ttlcontroller"
+	runtime = "client cache manager builder client/apiutil cluster controller controller/controllerutil envtest " +
 		"handler internal/controller internal/recorder manager/internal/integration metrics/filters reconcile source webhook"
 )
 
