@@ -162,7 +162,8 @@ func newPages(dir string) (*pages, error) {
 	return s, nil
 }
 
-// watching returns options that make a run of the file write its page at the end.
+// watching returns o with an Inspect that writes the file's HTML page when the run ends. If no pages are wanted, it
+// returns o.
 func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Options {
 	if s.dir == "" {
 		return o

@@ -18,7 +18,7 @@ type reconciler struct {
 	p       *process
 	c       *controller
 	limiter limiter
-	ctx     context.Context // the context of all reconciles, without a log sink and Options.Goroutines
+	ctx     context.Context // shared by all reconciles if there is neither a log sink nor Options.Goroutines
 	sources int             // number of started sources
 }
 

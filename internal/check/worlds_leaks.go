@@ -94,17 +94,17 @@ func fullName(o runtime.Object) string {
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
-// cleared returns a check for the time after an owner's deletion. A kind in without may then have at most as many
-// objects as without lists. If without is empty, cleared returns nil.
-func cleared(owner manifest, without []remains) scenarios.Func {
-	if len(without) == 0 {
+// cleared returns a check for the time after an owner's deletion. For each kind in allowed, at most that many objects
+// may exist then. If allowed is empty, cleared returns nil.
+func cleared(owner manifest, allowed []remains) scenarios.Func {
+	if len(allowed) == 0 {
 		return nil
 	}
 	return func(user host.Client) error {
 		if _, err := user.Get(context.Background(), owner.GroupVersionKind(), owner.GetNamespace(), owner.GetName()); err == nil {
 			return nil
 		}
-		for _, quiet := range without {
+		for _, quiet := range allowed {
 			list, err := user.List(context.Background(), quiet.kind, "", metav1.ListOptions{})
 			if err != nil {
 				return err

@@ -156,7 +156,8 @@ func ErasPage() []byte {
 
 This page is for authors of scenario files. It lists the reference controllers and their *eras*. An era is the behavior
 of a controller in one period of Kubernetes. A step such as ` + "`controllers replicaset@gated`" + ` selects the era ` + "`gated`" + `. A
-name without an era selects the last era. You can also use the current and earlier names of kube-controller-manager.
+name without an era selects the last era. You can also use the names that kube-controller-manager gives
+to its controllers, or gave to them earlier.
 
 | controller | names in kube-controller-manager | eras |
 | --- | --- | --- |

@@ -116,7 +116,8 @@ func (p *process) follows(kind string) bool {
 
 func (p *process) works() bool { return !p.down && !p.stopped && len(p.held) == 0 }
 
-// work returns the work of the record's worker. It returns nil if this work is dropped already.
+// work returns the state of the reconcile of the record's worker. It returns nil if the record's incarnation is older
+// than the previous one, whose states are no longer kept.
 func (p *process) work(r *sim.Record) *work {
 	list := &p.workers
 	if r.Incarnation == p.incarnation-1 {

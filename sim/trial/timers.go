@@ -248,10 +248,11 @@ func (t *Trial) withheld(process string) bool {
 // electionFor is longer than the leases of leader elections.
 const electionFor = 30 * time.Second
 
-// patience returns how long timers must have no effect before the world counts as settled. It is 0 if all timers belong
-// to processes with withheld events: their delays grow, and an hour shows at most three retries. It is 30 s if all
-// other timers belong to managers: by then, an old lease has expired. In other worlds with programs it is 20 minutes.
-// Otherwise, and always with [Limits].For, it is an hour.
+// patience returns how long timers must have no effect before the world counts as settled:
+//   - an hour with [Limits].For, and in worlds without programs;
+//   - 0 if every timer belongs to a process with withheld events. Its retries become rare, so waiting shows little;
+//   - 30 s if every timer belongs to such a process or to a manager. After 30 s, an old lease has expired;
+//   - 20 minutes in other worlds with programs.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {

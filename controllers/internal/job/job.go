@@ -124,7 +124,7 @@ type Without struct {
 	Surplus     bool // keep pods beyond the remaining completions
 	Linger      bool // keep pods that run when the Job ends
 	Late        bool // keep pods that were created after the Job had ended
-	Early       bool // end the Job before its creations are shown
+	Early       bool // end the Job while it waits for expectations: the cache may lack pods that run
 	Suspend     bool // a suspended Job runs on
 	Managed     bool // reconcile a Job that spec.managedBy assigns to another controller
 	Ready       bool // the status counts every active pod as ready
