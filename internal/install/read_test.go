@@ -82,8 +82,8 @@ func TestSamples(t *testing.T) {
 			"-- config/samples/variant/b.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/a.yaml:1", 1},
 		{"no variant beside it", "-- config/samples/widget.yaml --\n" + widget("v1", "a", "{x: 1}") + secret +
 			"-- config/samples/tls_widget.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/widget.yaml:1", 1},
-		{"the stored version", "-- docs/examples/a.yaml --\n" + widget("v1alpha1", "a", "{x: 1}") + "-- docs/examples/b.yaml --\n" +
-			widget("v1", "b", "{x: 1}"), "docs/examples/b.yaml:1", 0},
+		{"the stored version", "-- config/samples/sidecar.yaml --\n" + widget("v1alpha1", "a", "{x: 1}") +
+			"-- config/samples/core_v1_widget.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/core_v1_widget.yaml:1", 0},
 		{"no version that is not served", "-- examples/a.yaml --\n" + widget("v2", "a", "{x: 1}") + "-- other/b.yaml --\n" +
 			widget("v1alpha1", "b", "{x: 1}"), "other/b.yaml:1", 0},
 		{"no empty one", "-- examples/a.yaml --\n" + widget("v1", "a", "") + "-- examples/b.yaml --\n" +

@@ -251,8 +251,9 @@ func likelihood(file string) int {
 	}
 }
 
-// compare compares two samples of a kind. The better one comes first. A sample without a spec is worse, because
-// kubebuilder generates such samples. A sample whose file has a long name is worse, because it is often a variant.
+// compare compares two samples of a kind. The better one comes first. A sample of another version than the stored one is
+// worse, because only the stored version can be watched. A sample without a spec is worse, because kubebuilder generates
+// such samples. A sample whose file has a long name is worse, because it is often a variant.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {
@@ -276,7 +277,8 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		}
 		return 0
 	}
-	return cmp.Or(empty(a)-empty(b), likelihood(a.File)-likelihood(b.File), named(a)-named(b),
+	stored := func(o Object) int { return min(slices.Index(versions, o.GroupVersionKind().Version), 1) }
+	return cmp.Or(stored(a)-stored(b), empty(a)-empty(b), likelihood(a.File)-likelihood(b.File), named(a)-named(b),
 		strings.Count(a.File, "/")-strings.Count(b.File, "/"), len(words(path.Base(a.File)))-len(words(path.Base(b.File))),
 		len(f.documents(a.File))-len(f.documents(b.File)),
 		slices.Index(versions, a.GroupVersionKind().Version)-slices.Index(versions, b.GroupVersionKind().Version),
