@@ -59,7 +59,8 @@ func (f *found) adoption(s *operator) error {
 	return f.letting(s)
 }
 
-// fits reports whether sel matches the dependents of each owner, in a world with two owners if possible.
+// fits runs a world with the sample and, if there is one, a second owner. It reports whether the selector of each owner
+// matches all dependents of this owner.
 func (f *found) fits(s *operator, sel *selector) bool {
 	r, err := s.run(f.both(s)...)
 	if err != nil {

@@ -58,8 +58,8 @@ func (f *found) worlds(s *operator) (all []place) {
 	return append(all, f.ends(s)...)
 }
 
-// marked is a case with two owners. The user adds a label and an annotation to the sample, if the server accepts them.
-// Both must stay.
+// marked is the case two-owners. If the server accepts a label and an annotation on the sample, the user adds them, and
+// the sample must still have them when the world has settled.
 func (f *found) marked(s *operator) place {
 	if f.unmarked {
 		return place{name: "two-owners", objects: f.both(s), faults: few, user: f.edited(f.scale)}

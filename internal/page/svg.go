@@ -14,7 +14,7 @@ const (
 	textWide, bracketWide      = 340, 34
 	processWide, objectWide    = 118, 96
 	mostRows                   = 60    // maximal number of rows; the middle of a longer run is left out
-	mostWords, letterWide      = 40, 9 // in letters, and the width of a bold letter with spacing
+	mostWords, letterWide      = 40, 9 // maximal length of a row's first text, in letters; width of a bold letter
 	fontSize, smallSize        = 12, 10
 	lightStyle                 = "text{font:12px system-ui,'DejaVu Sans',sans-serif;fill:#1b1f24}"
 	create, remove, own, other = "#116b36", "#1b1f24", "#6b34b3", "#0b57b0"

@@ -111,7 +111,8 @@ func (c *Cover) killed() string {
 	return some(names)
 }
 
-// Pins returns the files that name a clause or in which its law finds a mutant.
+// Pins returns the scenario files that cover the clause: files whose comments name it, and files in which the clause's
+// law finds a mutant.
 func (c *Cover) Pins() []string {
 	pins := slices.Clone(c.Scenarios)
 	for _, k := range c.Kills {

@@ -97,7 +97,8 @@ func recordAgain(raw []byte, h http.Handler, namespace string, tell func(what st
 // names matches placeholders for names that the recorder chose.
 var names = regexp.MustCompile(`\$name:[A-Za-z0-9-]+(?:\.[A-Za-z0-9]+)*`)
 
-// crdDelay is how long a real server needs after a change of a CRD, and then for the caches of its versions.
+// crdDelay is how long warm sleeps until a real server uses a changed CRD, and again until the caches of the CRD's
+// versions are filled.
 var crdDelay = 2 * time.Second
 
 // warm waits until a changed CRD is in force. The first list of each version fills a cache.

@@ -143,7 +143,7 @@ func (c *Cluster) digestKindBefore(s *kindState, revision uint64, h *sim.Hash) {
 }
 
 // digestLast adds the changes of the last n revisions, newest first, each with the object's version before the change.
-// These and the current objects determine the lists at the n revisions.
+// This is enough: a list at one of these revisions has the current objects, without the later changes.
 func (c *Cluster) digestLast(n uint64, h *sim.Hash) {
 	now := c.server.Version()
 	for _, s := range c.order {

@@ -130,9 +130,9 @@ func cachedAs(c *view.Cache, namespace, name string) runtime.Object {
 	return nil
 }
 
-// inTime checks an invariant at the deletion of an object that is no dependent, such as not-before-ttl. The violation
-// is Committed if the version that the actor had read allowed the deletion, for example because the time to live was
-// extended later.
+// inTime checks an invariant, such as not-before-ttl, when an object that is no dependent is deleted. The violation is
+// Committed if the invariant allowed the deletion of the version that the actor had read. For example, the time to live
+// was extended after that read.
 func (j *Judge) inTime(v *Invariant, r *sim.Record) {
 	w := &j.write
 	if !w.Deletes || r.Before == nil {

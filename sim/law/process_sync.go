@@ -208,8 +208,8 @@ func (p *process) eitherWay(k *work) {
 	}
 }
 
-// takesFor reports whether a worker may count an adopted object as an additional dependent. It may if the process's
-// cache showed an active orphan at some moment of the reconcile.
+// takesFor reports whether a worker may count an adopted object as one more dependent. This is so if the process's cache
+// showed this object as active and without a controller at some moment of the reconcile.
 func (p *process) takesFor(uid types.UID, k *work) bool {
 	n := &p.known
 	e := n.ByUID[uid]

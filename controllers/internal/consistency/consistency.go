@@ -107,7 +107,8 @@ func (e *NotSeen) Error() string {
 	return fmt.Sprintf("the cache of %s is older than its last write, resourceVersion %s", e.Kind.Kind, e.Version)
 }
 
-// Digest hashes the writes that caches do not show yet, each with the number of watch events that its cache lacks.
+// Digest hashes, for each owner, the kinds whose cache does not show the last write yet, and how many watch events each
+// of these caches must still receive.
 func (s *Store) Digest(h *sim.Hash) {
 	if s == nil {
 		return
