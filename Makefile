@@ -218,10 +218,10 @@ next:
 	@$(GO) run -C lab ./cmd/next $(VERSION)
 
 # Drives a real kube-apiserver and this server with the same generated sequences, counts the answers
-# that are alike, and lists all differences, the commonest first. See docs/evidence/fidelity.md for THROWAWAY.
+# that are alike, and lists all differences, the commonest first. It also compares OpenAPI schemas. See docs/evidence/fidelity.md for THROWAWAY.
 SEED ?= 1
 survey:
-	$(GO) test -C lab ./serverdiff -run TestSurvey -v -count=1 -timeout 2h -server='$(SERVER)' \
+	$(GO) test -C lab ./serverdiff -run 'TestSurvey|TestOpenAPI' -v -count=1 -timeout 2h -server='$(SERVER)' \
 	  -token='$(TOKEN)' -resources='$(RESOURCES)' $(if $(THROWAWAY),-throwaway) -sequences=$(SEQUENCES) -seed=$(SEED)
 
 # Records the cases of one area again, from a real kube-apiserver: AREA is a folder of fakeapi/testdata/vectors. It

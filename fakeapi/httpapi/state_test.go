@@ -151,6 +151,16 @@ func TestOpenAPI(t *testing.T) {
 	if code, text := send(h, "GET", url, "", nil, ""); code != 200 || !strings.Contains(text, "how large it is") {
 		t.Errorf("%d %.500s", code, text)
 	}
+	_, text = send(h, "GET", "/openapi/v3/api/v1", "", nil, "")
+	for _, part := range []string{`"enum":["Always","Never","OnFailure"]`, `"default":"TCP"`,
+		`"spec":{"allOf":[{"$ref":"#/components/schemas/io.k8s.api.core.v1.PodSpec"}],"default":{}`} {
+		if !strings.Contains(text, part) {
+			t.Errorf("version 3 of the core group lacks %s", part)
+		}
+	}
+	if _, text := send(h, "GET", "/openapi/v2", "", nil, ""); strings.Contains(text, `"default":"TCP"`) {
+		t.Error("version 2 has a default")
+	}
 	resp := request(t, h, "GET", "/openapi/v2", v2ProtoAt)
 	doc := new(openapiv2.Document)
 	if err := proto.Unmarshal(resp, doc); err != nil {

@@ -136,64 +136,6 @@ func (s *remote) record(q sequence, next func() bool) (*vectors.Recording, error
 	return c, nil
 }
 
-// stream is an open watch.
-type stream struct {
-	cancel context.CancelFunc
-	done   chan struct{} // closed when the server has ended the watch, or the client has
-	events []vectors.Event
-}
-
-// watch opens a watch. If the server refuses it, the stream is nil.
-func (s *remote) watch(r *request) (*stream, *answer, error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	req, err := s.request(ctx, r)
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	resp, err := (&http.Client{Transport: s.client.Transport}).Do(req)
-	if err != nil {
-		cancel()
-		return nil, nil, err
-	}
-	a := &answer{status: resp.StatusCode}
-	if a.status != http.StatusOK {
-		defer cancel()
-		defer resp.Body.Close()
-		a.body, err = io.ReadAll(resp.Body)
-		return nil, a, err
-	}
-	w := &stream{cancel: cancel, done: make(chan struct{})}
-	go func() {
-		defer close(w.done)
-		defer resp.Body.Close()
-		for d := json.NewDecoder(resp.Body); ; {
-			var e vectors.Event
-			if d.Decode(&e) != nil {
-				return
-			}
-			w.events = append(w.events, e)
-		}
-	}()
-	return w, a, nil
-}
-
-// finish ends a watch, and returns its events with placeholders.
-func (w *stream) finish(n *notes) *vectors.Watch {
-	out := &vectors.Watch{End: "client-closed"}
-	select {
-	case <-w.done:
-		out.End = "server-closed"
-	default:
-	}
-	w.cancel()
-	<-w.done
-	for _, e := range w.events {
-		out.Events = append(out.Events, vectors.Event{Type: e.Type, Object: n.body(e.Object)})
-	}
-	return out
-}
-
 func (n *notes) exchange(number int, r *request, a *answer) vectors.Exchange {
 	ex := vectors.Exchange{N: number, Method: r.method, Path: n.text(r.path), Headers: map[string]string{
 		"accept": r.accepts()}}

@@ -9,6 +9,7 @@ import (
 	"math/rand"
 	"net/http"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -116,6 +117,41 @@ func (w *world) draw(r *rand.Rand, k *fakeapi.Kind, i int) (sequence, func() boo
 		return &custom{plan: p}, more
 	}
 	return p, more
+}
+
+// TestOpenAPI compares the schemas of built-in kinds in the OpenAPI documents of version 3.
+func TestOpenAPI(t *testing.T) {
+	if *server == "" {
+		t.Skip("there is no server to compare with: make survey SERVER=https://...")
+	}
+	type document struct {
+		Paths      map[string]struct{ ServerRelativeURL string }
+		Components struct{ Schemas map[string]any }
+	}
+	get := func(s *remote, url string) (d document) {
+		path, query, _ := strings.Cut(url, "?")
+		a, err := s.send(&request{method: "GET", path: path, query: query})
+		if err == nil {
+			err = json.Unmarshal(a.body, &d)
+		}
+		if err != nil {
+			t.Fatal(url, err)
+		}
+		return d
+	}
+	equal, ours, theirs := 0, pretender(t, func(h http.Handler) http.Handler { return h }), another()
+	all := get(theirs, "/openapi/v3")
+	for path, at := range get(ours, "/openapi/v3").Paths {
+		want := get(theirs, all.Paths[path].ServerRelativeURL).Components.Schemas
+		for name, schema := range get(ours, at.ServerRelativeURL).Components.Schemas {
+			if !reflect.DeepEqual(schema, want[name]) {
+				t.Errorf("%s %s: %v, want %v", path, name, schema, want[name])
+				continue
+			}
+			equal++
+		}
+	}
+	t.Logf("%d schemas are equal", equal)
 }
 
 // note counts a difference together with similar ones.

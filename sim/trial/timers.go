@@ -249,10 +249,10 @@ func (t *Trial) withheld(process string) bool {
 const electionFor = 30 * time.Second
 
 // patience returns how long timers must have no effect before the world counts as settled:
-//   - an hour with [Limits].For, and in worlds without programs;
+//   - with [Limits].For, an hour;
 //   - 0 if every timer belongs to a process with withheld events. Its retries become rare, so waiting shows little;
 //   - 30 s if every timer belongs to such a process or to a manager. After 30 s, an old lease has expired;
-//   - 20 minutes in other worlds with programs.
+//   - otherwise 20 minutes in worlds with programs, and an hour in worlds without.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
