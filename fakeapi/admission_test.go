@@ -34,6 +34,41 @@ func TestLimitRangeBeforeQuota(t *testing.T) {
 	}
 }
 
+// A resize of a whole Pod needs a Node that declares this feature. The Node must exist.
+func TestResizeNeedsDeclaredFeature(t *testing.T) {
+	s := New(Options{})
+	one := corev1.ResourceList{"cpu": resource.MustParse("1")}
+	p := pod("p")
+	p.Spec.NodeName, p.Spec.Resources = "n", &corev1.ResourceRequirements{Requests: one, Limits: one}
+	created, _ := create(s, p)
+	resize := func(cpu string) string {
+		p := created.Object.(*corev1.Pod).DeepCopy()
+		p.Spec.Resources.Limits["cpu"], p.ResourceVersion = resource.MustParse(cpu), ""
+		r, _ := s.Do(noon, &Request{Verb: Update, Kind: podKind, Namespace: "default", Name: "p", Subresource: "resize",
+			Object: p})
+		if r.Err == nil {
+			return ""
+		}
+		return r.Err.Error()
+	}
+	const feature = "InPlacePodLevelResourcesVerticalScaling"
+	if got := resize("2"); got != `pods "p" is forbidden: node "n" not found` {
+		t.Errorf("without a node: %q", got)
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n"}, Status: corev1.NodeStatus{
+		Allocatable: corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("1Gi")}}}
+	mustDo(t, s, &Request{Verb: Create, Kind: nodeKind, Object: node})
+	if got := resize("2"); got != `pods "p" is forbidden: pod update requires features `+feature+
+		` which are not available on node "n"` {
+		t.Errorf("without the feature: %q", got)
+	}
+	node.Status.DeclaredFeatures = []string{feature}
+	mustDo(t, s, &Request{Verb: Update, Kind: nodeKind, Name: "n", Subresource: "status", Object: node})
+	if got := resize("2"); got != "" {
+		t.Errorf("with the feature: %q", got)
+	}
+}
+
 // If Authorize is set, it decides about owner references. The refusals have the real server's texts.
 func TestOwnersNeedLeave(t *testing.T) {
 	var asked []Access

@@ -78,12 +78,17 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	if err := admission.Limit(c.s.limitRanges(p.Namespace), p); err != nil {
 		return c.errForbidden(p, err)
 	}
-	if p.Spec.NodeName != "" && p.Generation != old.meta.GetGeneration() && c.s.plugged(resizesPods) {
+	if p.Spec.NodeName != "" && p.Generation != old.meta.GetGeneration() {
 		var node *corev1.Node
 		if e := c.s.find(c.s.tables[nodeKind.ordinal], p.Spec.NodeName); e != nil {
 			node = e.obj.(*corev1.Node)
 		}
-		if reason, err := admission.Fits(p, node); err != nil {
+		if c.s.plugged(declaredFeatures) {
+			if err := admission.Declared(p, old.obj.(*corev1.Pod), node); err != nil {
+				return c.errForbidden(p, err)
+			}
+		}
+		if reason, err := admission.Fits(p, node); err != nil && c.s.plugged(resizesPods) {
 			refusal := c.errForbidden(p, err)
 			if reason != "" {
 				refusal.ErrStatus.Details.Causes = append(refusal.ErrStatus.Details.Causes, metav1.StatusCause{Type: reason})

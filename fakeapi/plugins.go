@@ -10,6 +10,7 @@ const (
 	runtimeClass        = "RuntimeClass"
 	defaultIngressClass = "DefaultIngressClass"
 	topologyLabels      = "PodTopologyLabels"
+	declaredFeatures    = "NodeDeclaredFeatureValidator"
 	resizesPods         = "PodResizeValidator"
 	mutatingWebhook     = "MutatingAdmissionWebhook"
 	validatingPolicy    = "ValidatingAdmissionPolicy"
@@ -21,10 +22,11 @@ const (
 func Plugins() (has, others []string) {
 	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
-			topologyLabels, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota}, []string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
+			topologyLabels, declaredFeatures, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota},
+		[]string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
 			"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
 			"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
 			"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
-			"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists",
-			"NodeDeclaredFeatureValidator", "JobValidation", "MutatingAdmissionPolicy", "AlwaysDeny"}
+			"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists", "JobValidation",
+			"MutatingAdmissionPolicy", "AlwaysDeny"}
 }

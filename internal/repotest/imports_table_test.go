@@ -99,7 +99,7 @@ var edges = []edge{
 		"sigs.k8s.io/structured-merge-diff/v6"},
 		"a field manager is made of a row of the table of kinds"},
 	{"fakeapi/internal/admission", []string{"fakeapi/internal/metadata", "internal/quotausage", api, apimachinery,
-		"k8s.io/component-helpers/resource"},
+		"k8s.io/component-helpers/nodedeclaredfeatures", "k8s.io/component-helpers/resource"},
 		"admission depends on the object and on other objects, not on requests and the store"},
 	{"fakeapi/internal/custom", []string{"fakeapi/internal/metadata", "fakeapi/internal/crdschema",
 		"fakeapi/internal/conversion", "fakeapi/internal/crd", "fakeapi/internal/registry",

@@ -12,8 +12,32 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-helpers/nodedeclaredfeatures"
 	"k8s.io/component-helpers/resource"
 )
+
+var served = version.MustParse("1.36.3")
+
+// Declared returns an error if a resized Pod needs a feature that its node does not declare, or if the node is unknown.
+// It is the NodeDeclaredFeatureValidator plugin (plugin/pkg/admission/nodedeclaredfeatures).
+func Declared(p, old *corev1.Pod, node *corev1.Node) error {
+	features := nodedeclaredfeatures.DefaultFramework
+	needs, err := features.InferForPodUpdate(&nodedeclaredfeatures.PodInfo{Spec: &old.Spec, Status: &old.Status},
+		&nodedeclaredfeatures.PodInfo{Spec: &p.Spec, Status: &p.Status}, served)
+	if err != nil || needs.IsEmpty() {
+		return err
+	}
+	if node == nil {
+		return fmt.Errorf("node %q not found", p.Spec.NodeName)
+	}
+	match, err := features.MatchNode(needs, node)
+	if err == nil && !match.IsMatch {
+		err = fmt.Errorf("pod update requires features %s which are not available on node %q",
+			strings.Join(match.UnsatisfiedRequirements, ", "), node.Name)
+	}
+	return err
+}
 
 // Fits returns an error if a resized Pod requests more than its node has, or if the node is unknown or does not run
 // Linux. reason is the cause in the error's Status, or "". Fits is the PodResizeValidator plugin (admission/podresize).
