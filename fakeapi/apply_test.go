@@ -1,6 +1,7 @@
 package fakeapi_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -46,5 +47,17 @@ func TestApplyWithoutManagedFields(t *testing.T) {
 	}
 	if again := apply(`{"x":"2"}`); again.ResourceVersion != m.ResourceVersion {
 		t.Error("an apply that changes nothing got a new revision")
+	}
+}
+
+// Each duplicate key of an applied configuration is a warning of its own.
+func TestApplyWarnsOfDuplicateKeys(t *testing.T) {
+	s := fakeapi.New(fakeapi.Options{})
+	resp, _ := s.Do(time.Unix(0, 0), &fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.ApplyPatchType,
+		Kind: s.KindNamed("cm"), Namespace: "default", Name: "a", PatchO: metav1.PatchOptions{FieldManager: "m"},
+		Patch: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  x: a\n  x: b\nkind: ConfigMap\n")})
+	want := []string{`line 6: key "x" already set in map`, `line 7: key "kind" already set in map`}
+	if resp.Err != nil || !slices.Equal(resp.Warnings, want) {
+		t.Errorf("%v, warnings %q", resp.Err, resp.Warnings)
 	}
 }

@@ -203,9 +203,20 @@ func (c *call) strictness(err error, found []error, patch string) error {
 		field.ErrorList{field.Invalid(field.NewPath("patch"), patch, text)})
 }
 
+// warnStrict adds decoding errors to the warnings. An error of the YAML decoder has a line for each warning, as in
+// parseYAMLWarnings (apiserver/pkg/endpoints/handlers/rest.go).
 func (c *call) warnStrict(found []error) {
 	for _, err := range found {
-		c.warnings = append(c.warnings, strings.TrimPrefix(err.Error(), "strict decoding error: "))
+		text := strings.TrimPrefix(err.Error(), "strict decoding error: ")
+		lines, isYAML := strings.CutPrefix(strings.TrimPrefix(text, "error converting YAML to JSON: "),
+			"yaml: unmarshal errors:\n")
+		if !isYAML {
+			c.warnings = append(c.warnings, text)
+			continue
+		}
+		for line := range strings.SplitSeq(lines, "\n") {
+			c.warn(strings.TrimSpace(line))
+		}
 	}
 }
 
