@@ -23,9 +23,9 @@ const (
 	server     = "(result TestServer, err error) {"
 	framework  = "(client.Interface, *rest.Config, TearDownFunc) {"
 	etcd       = "func EtcdMain(tests func() int) {"
-	kubernetes = "client apimachinery configmap cronjob deployment disruption dryrun endpoints endpointslice events " +
-		"evictions garbagecollector namespace podgc pods quota replicaset replicationcontroller scale secrets service " +
-		"statefulset storageclasses ttlcontroller"
+	kubernetes = "client apimachinery apiserver configmap cronjob deployment disruption dryrun endpoints " +
+		"endpointslice events evictions garbagecollector namespace podgc pods quota replicaset " +
+		"replicationcontroller scale secrets service statefulset storageclasses ttlcontroller"
 	runtime = "client cache manager builder client/apiutil cluster controller controller/controllerutil envtest " +
 		"handler internal/controller internal/recorder manager/internal/integration metrics/filters reconcile source webhook"
 )
