@@ -46,11 +46,19 @@ func main() {
 		fmt.Fprintln(os.Stderr, "next:", err)
 		os.Exit(2)
 	}
-	if err := move(os.Args[1]); err != nil {
+	failed := false
+	for _, m := range modules {
+		if err := require(m, os.Args[1]); err != nil {
+			failed = true
+			fmt.Println("FAILED  move " + m + ", which keeps its version: " + err.Error())
+			continue
+		}
+		fmt.Println("moved   " + m)
+	}
+	if err := report(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, "next:", err)
 		os.Exit(2)
 	}
-	failed := false
 	for _, s := range steps {
 		text, err := run(s.dir, "bash", "-c", s.command)
 		if err == nil {
@@ -68,49 +76,68 @@ func main() {
 	}
 }
 
-// move changes the requirements of all modules and the version that the server reports.
-func move(version string) error {
-	staging := "v0" + strings.TrimPrefix(version, "v1")
-	was := map[string]bool{kubernetes.Version: true, "v0" + strings.TrimPrefix(kubernetes.Version, "v1"): true}
-	for _, m := range modules {
-		text, err := run(m, "go", "mod", "edit", "-json")
-		if err != nil {
-			return fmt.Errorf("%s: %s", m, text)
+// require changes the requirements of a module. If there is an error, go.mod and go.sum stay unchanged.
+func require(module, version string) (err error) {
+	for _, name := range []string{"go.mod", "go.sum"} {
+		file := filepath.Join(module, name)
+		raw, readErr := os.ReadFile(file)
+		if readErr != nil {
+			return readErr
 		}
-		var mod struct {
-			Require []struct{ Path, Version string }
-		}
-		if err := json.Unmarshal([]byte(text), &mod); err != nil {
-			return fmt.Errorf("%s: %w", m, err)
-		}
-		edit := []string{"mod", "edit"}
-		for _, r := range mod.Require {
-			switch {
-			case !strings.HasPrefix(r.Path, "k8s.io/") || !was[r.Version]:
-			case strings.HasPrefix(r.Version, "v1."):
-				edit = append(edit, "-require="+r.Path+"@"+version)
-			default:
-				edit = append(edit, "-require="+r.Path+"@"+staging)
+		defer func() {
+			if err != nil {
+				err = errors.Join(err, os.WriteFile(file, raw, 0o644))
 			}
-		}
-		if text, err := run(m, "go", edit...); err != nil {
-			return fmt.Errorf("%s: %s", m, text)
-		}
-		if text, err := run(m, "go", "mod", "tidy"); err != nil {
-			return fmt.Errorf("%s: go mod tidy: %s", m, text)
-		}
-		fmt.Println("moved   " + m)
+		}()
 	}
+	staging := "v0" + strings.TrimPrefix(version, "v1")
+	text, err := run(module, "go", "mod", "edit", "-json")
+	if err != nil {
+		return errors.New(text)
+	}
+	var mod struct {
+		Require []struct{ Path, Version string }
+	}
+	if err := json.Unmarshal([]byte(text), &mod); err != nil {
+		return err
+	}
+	was := ""
+	for _, r := range mod.Require {
+		if r.Path == "k8s.io/apimachinery" {
+			was = r.Version
+		}
+	}
+	edit := []string{"mod", "edit"}
+	for _, r := range mod.Require {
+		if r.Path == "k8s.io/kubernetes" {
+			edit = append(edit, "-require="+r.Path+"@"+version)
+		} else if strings.HasPrefix(r.Path, "k8s.io/") && r.Version == was {
+			edit = append(edit, "-require="+r.Path+"@"+staging)
+		}
+	}
+	if text, err := run(module, "go", edit...); err != nil {
+		return errors.New(text)
+	}
+	if text, err := run(module, "go", "mod", "tidy"); err != nil {
+		return errors.New("go mod tidy: " + text)
+	}
+	return nil
+}
+
+// report changes the version that the server reports.
+func report(version string) error {
 	file := filepath.Join("internal", "kubernetes", "version.go")
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	minor := strings.Split(version, ".")[1]
-	old := strings.Split(kubernetes.Version, ".")[1]
+	minor, old := strings.Split(version, ".")[1], strings.Split(kubernetes.Version, ".")[1]
+	if minor == old {
+		old = kubernetes.MinCompatibleMinor
+	}
 	text := strings.NewReplacer(kubernetes.Version, version, fmt.Sprintf("%q", old), fmt.Sprintf("%q", minor),
 		fmt.Sprintf("%q", kubernetes.MinCompatibleMinor), fmt.Sprintf("%q", old)).Replace(string(raw))
-	return errors.Join(os.WriteFile(file, []byte(text), 0o644))
+	return os.WriteFile(file, []byte(text), 0o644)
 }
 
 func run(dir, name string, args ...string) (string, error) {
