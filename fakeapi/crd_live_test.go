@@ -297,6 +297,19 @@ func TestReorderedListsAreLetPass(t *testing.T) {
 	refused(t, s, reorder(`{"spec":{"l":[{"k":"b","v":"1"},{"k":"a"}]}}`), 422, "Too many")
 }
 
+// A rule below the items of a type other than array cannot be compiled. It refuses objects that have such items from
+// before the change.
+func TestRulesBelowItemsOfAnObject(t *testing.T) {
+	s := New(Options{})
+	items := "items: {type: object, properties: {k: {type: integer}}, x-kubernetes-validations: [{rule: self.k > 0}]}"
+	define(t, s, things(t, one("{l: {type: array, maxItems: 9, "+items+"}}")))
+	must(t, s, thing(t, "v1", "x", "spec: {l: [{k: 1}]}").of(thingKind(s, "v1")))
+	define(t, s, things(t, one("{l: {type: object, "+items+"}}")))
+	refused(t, s, &Request{Verb: Patch, PatchType: types.MergePatchType, Kind: thingKind(s, "v1"), Namespace: "default",
+		Name: "x", Patch: []byte(`{"metadata":{"labels":{"a":"b"}}}`)}, 422, `spec.l[0]: Invalid value: "object": `+
+		"rule compiler initialization error: failed to convert to declType for CEL validation rules")
+}
+
 func condition(s *Server, name string, kind apiextensionsv1.CustomResourceDefinitionConditionType) string {
 	for _, c := range s.Lookup(definitionKind, "", name).(*crd.Definition).Status.Conditions {
 		if c.Type == kind {

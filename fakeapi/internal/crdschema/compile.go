@@ -32,10 +32,11 @@ func CompileRules(s *structural.Structural) *Rules {
 }
 
 func compileRules(of, schema *structural.Structural, whole bool, types *apiservercel.DeclType) *rules {
-	if types == nil {
-		return nil // CEL rules cannot use this part
-	}
 	r := &rules{schema: schema, properties: map[string]*rules{}}
+	var element *apiservercel.DeclType
+	if types != nil {
+		element = types.ElemType
+	}
 	if len(of.XValidations) > 0 {
 		seen := schema
 		if whole {
@@ -45,20 +46,24 @@ func compileRules(of, schema *structural.Structural, whole bool, types *apiserve
 		r.compile(of, types)
 	}
 	if of.Items != nil && schema.Items != nil {
-		r.items = compileRules(of.Items, schema.Items, schema.Items.XEmbeddedResource, types.ElemType)
+		r.items = compileRules(of.Items, schema.Items, schema.Items.XEmbeddedResource, element)
 	}
 	for name, p := range of.Properties { //detcheck:ordered each name is set once
 		under, ok := schema.Properties[name]
 		if !ok {
 			continue
 		}
-		if sub := compileRules(&p, &under, under.XEmbeddedResource, typeOfField(types, name, &under)); sub != nil {
+		field := typeOfField(types, name, &under)
+		if field == nil {
+			continue // CEL rules cannot use this field
+		}
+		if sub := compileRules(&p, &under, under.XEmbeddedResource, field); sub != nil {
 			r.properties[name] = sub
 		}
 	}
 	if a, b := of.AdditionalProperties, schema.AdditionalProperties; a != nil && a.Structural != nil && b != nil &&
 		b.Structural != nil {
-		r.additional = compileRules(a.Structural, b.Structural, b.Structural.XEmbeddedResource, types.ElemType)
+		r.additional = compileRules(a.Structural, b.Structural, b.Structural.XEmbeddedResource, element)
 	}
 	if of.ValueValidation != nil {
 		for i := range of.ValueValidation.AllOf {
@@ -67,7 +72,8 @@ func compileRules(of, schema *structural.Structural, whole bool, types *apiserve
 			}
 		}
 	}
-	if len(r.own) == 0 && r.items == nil && r.additional == nil && len(r.properties) == 0 && len(r.allOf) == 0 {
+	if len(r.own) == 0 && r.failed == nil && r.items == nil && r.additional == nil && len(r.properties) == 0 &&
+		len(r.allOf) == 0 {
 		return nil
 	}
 	return r
@@ -79,7 +85,8 @@ func (r *rules) compile(of *structural.Structural, types *apiservercel.DeclType)
 	results, err := cel.Compile(&compiled, types, celconfig.PerCallLimit,
 		environment.MustBaseEnvSet(environment.DefaultCompatibilityVersion()), cel.StoredExpressionsEnvLoader())
 	if err != nil {
-		panic("fakeapi: rules were accepted, but do not compile: " + err.Error())
+		r.failed = err
+		return
 	}
 	for i := range results {
 		if results[i].Error != nil {
@@ -96,8 +103,8 @@ func typeOfField(types *apiservercel.DeclType, name string, schema *structural.S
 	if !ok {
 		return model.SchemaDeclType(schema, schema.XEmbeddedResource)
 	}
-	if f, ok := types.Fields[escaped]; ok {
-		return f.Type
+	if types != nil && types.Fields[escaped] != nil {
+		return types.Fields[escaped].Type
 	}
 	return nil
 }
@@ -181,10 +188,14 @@ func (s *seen) Parent() interpreter.Activation { return nil }
 // evaluate evaluates the rules of one part of the schema, like validateExpressions of
 // k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel. It is faster, because it converts the schema only once.
 func (c *checking) evaluate(r *rules, at *place, now, was any) {
+	kind := r.schema.Type
+	if r.failed != nil {
+		c.errs = append(c.errs, field.Invalid(at.path(), kind, "rule compiler initialization error: "+r.failed.Error()))
+		return
+	}
 	if len(r.own) == 0 {
 		return
 	}
-	kind := r.schema.Type
 	if c.budget <= 0 {
 		c.stop(field.Invalid(at.path(), kind, outOfBudget))
 		return

@@ -129,7 +129,8 @@ type rules struct {
 	schema     *structural.Structural
 	shape      common.Schema // the shape of schema, with which the rules in own read values; nil if own is empty
 	own        []rule
-	usesOld    bool // a rule in own uses oldSelf
+	usesOld    bool  // a rule in own uses oldSelf
+	failed     error // why the rules cannot be compiled: they are below items of a type other than array
 	allOf      []*rules
 	items      *rules
 	properties map[string]*rules
