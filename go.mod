@@ -84,7 +84,7 @@ require (
 	go.yaml.in/yaml/v2 v2.4.3 // indirect
 	golang.org/x/exp v0.0.0-20251219203646-944ab1f22d93 // indirect
 	golang.org/x/mod v0.42.0 // indirect
-	golang.org/x/net v0.61.0 // indirect
+	golang.org/x/net v0.61.0
 	golang.org/x/oauth2 v0.34.0 // indirect
 	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/sys v0.49.0 // indirect
@@ -118,5 +118,5 @@ require (
 	k8s.io/mount-utils v0.36.3
 	k8s.io/pod-security-admission v0.36.3
 	k8s.io/sample-apiserver v0.36.3
-	k8s.io/streaming v0.36.3 // indirect
+	k8s.io/streaming v0.36.3
 )

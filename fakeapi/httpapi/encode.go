@@ -157,6 +157,9 @@ func (w *framer) object(ev *watch.Event) ([]byte, error) {
 	return codec.Encode(obj, media.Format{Type: w.format.Type})
 }
 
+// frameLength is the number of bytes that hold the length of a protobuf frame.
+const frameLength = 4
+
 // protoHead returns the bytes that come before an object of n bytes in a protobuf watch. They contain the length of the
 // frame, the event's type (kind), and the object's tag and length.
 func protoHead(b []byte, kind string, n int) []byte {

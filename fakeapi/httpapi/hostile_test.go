@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/websocket"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -185,4 +186,35 @@ func TestServer(t *testing.T) {
 		t.Errorf("%+v %v", e, err)
 	}
 	resp.Body.Close()
+}
+
+// Over WebSocket, each event of a watch is a message. The watch ends when its client closes the connection.
+func TestWatchOverWebSocket(t *testing.T) {
+	server := httptest.NewServer(newHandler())
+	defer server.Close() // waits for the end of the watches
+	at := strings.Replace(server.URL, "http", "ws", 1) + "/api/v1/namespaces?watch=1"
+	for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf"} {
+		config, err := websocket.NewConfig(at, server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Header.Set("Accept", accept)
+		c, err := config.DialContext(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var message []byte
+		if err := websocket.Message.Receive(c, &message); err != nil {
+			t.Fatal(err)
+		}
+		if accept == "application/json" {
+			var e tick
+			if json.Unmarshal(message, &e) != nil || e.Type != "ADDED" || e.Object.Metadata.Name != "default" {
+				t.Errorf("%s", message)
+			}
+		} else if e := new(metav1.WatchEvent); e.Unmarshal(message) != nil || e.Type != "ADDED" {
+			t.Errorf("%q", message)
+		}
+		c.Close()
+	}
 }

@@ -11,7 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/net/websocket"
+	"k8s.io/streaming/pkg/httpstream/wsstream"
+
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/media"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/route"
 )
 
@@ -60,6 +64,10 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 	defer s.open.Close()
 	w.Header().Set("Content-Type", s.frames.contentType())
 	w.Header().Set("Cache-Control", "no-cache, private")
+	if wsstream.IsWebSocketRequest(r) {
+		websocket.Handler(s.send).ServeHTTP(w, r)
+		return
+	}
 	w.WriteHeader(http.StatusOK)
 	control := http.NewResponseController(w)
 	control.Flush()
@@ -76,6 +84,27 @@ func (h *Handler) stream(w http.ResponseWriter, r *http.Request, a *answer) {
 			}
 		}
 		if control.Flush() != nil {
+			return
+		}
+	}
+}
+
+// send writes the events of a watch over WebSocket. Each event is a message: text for JSON, binary for protobuf.
+func (s *feed) send(c *websocket.Conn) {
+	ctx, cancel := context.WithCancel(c.Request().Context())
+	defer cancel()
+	defer c.Close()
+	go func() {
+		wsstream.IgnoreReceives(c, 0)
+		cancel()
+	}()
+	for s.wait(ctx) == nil {
+		var message any = string(bytes.Join(s.frame[:], nil))
+		if s.frames.format.Type == media.Proto {
+			message = bytes.Join(s.frame[:], nil)[frameLength:]
+		}
+		c.SetWriteDeadline(time.Now().Add(s.h.patience))
+		if websocket.Message.Send(c, message) != nil {
 			return
 		}
 	}
