@@ -3,7 +3,8 @@
 //	go run -C lab ./cmd/next v1.37.0
 //
 // It changes the requirements in each go.mod, and the version in internal/kubernetes. Then it compiles, replays the
-// recorded cases and runs upstream's tests. A step that fails does not stop the later ones. See docs/inside/next.md.
+// recorded cases and runs upstream's tests. If the root module does not compile, the command ends. Any other step that
+// fails does not stop the later ones. See docs/inside/next.md.
 package main
 
 import (
@@ -24,9 +25,12 @@ import (
 var modules = []string{".", "controllerruntime", "browser", "lab", "kubectltest", "upstream", "examples/memcached",
 	"examples/cronjob", "thirdparty"}
 
+// compile is the step without which no later step can succeed.
+const compile = "compile"
+
 // steps lists the commands that run after the requirements have changed, each with its name and directory.
 var steps = []struct{ what, dir, command string }{
-	{"compile", ".", "go build ./... && go vet ./..."},
+	{compile, ".", "go build ./... && go vet ./..."},
 	{"compile controllerruntime", "controllerruntime", "go vet ./..."},
 	{"compile lab", "lab", "go vet ./..."},
 	{"compile upstream", "upstream", "go vet ./..."},
@@ -69,6 +73,10 @@ func main() {
 		fmt.Println("FAILED  " + s.what)
 		for _, line := range differences(text) {
 			fmt.Println("        " + line)
+		}
+		if s.what == compile {
+			fmt.Println("The later steps need this one. Correct these places, then repeat the command.")
+			break
 		}
 	}
 	if failed {
