@@ -237,10 +237,16 @@ func (r *quiet) requested() string {
 			return why
 		}
 	}
-	if last != "" {
-		return fmt.Sprintf("%d requests, the last of which was refused%s", n, last)
+	watches := ""
+	if p := r.Cluster.Process(r.process); p != nil && !slices.ContainsFunc(p.Watches(), func(k *fakeapi.Kind) bool {
+		return k.GVK.GroupKind() == r.s.owner.GroupVersionKind().GroupKind()
+	}) {
+		watches = "; it does not watch " + r.s.owner.GetKind() // a flag may have switched off this controller
 	}
-	return fmt.Sprintf("%d requests, none of which was refused", n)
+	if last != "" {
+		return fmt.Sprintf("%d requests, the last of which was refused%s%s", n, last, watches)
+	}
+	return fmt.Sprintf("%d requests, none of which was refused%s", n, watches)
 }
 
 // ticks describes writes at equal intervals: creations of objects of a kind, or changes of one object. Examples are a
