@@ -217,7 +217,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	}
 	allowed := c.left.Sub(began)
 	line := c.progress()
-	line.show("watching the operator in quiet clusters: %s", sample.Name)
+	line.show("watching the operator in quiet runs: %s", sample.Name)
 	var settled scenarios.Func
 	if c.Settled != "" {
 		settled = settledBy(c.Settled)

@@ -60,7 +60,7 @@ func (f *finder) findCRDs(context.Context) error {
 				return fmt.Errorf("--crds %s: it holds no CustomResourceDefinition of apiextensions.k8s.io/v1 that no "+
 					"earlier --crds has", name)
 			}
-			f.note("%d CRDs from %s", n, name)
+			f.note("%s from %s", definitions(n), name)
 		}
 		for _, o := range installed {
 			f.addCRD(o)
@@ -120,7 +120,7 @@ func (f *finder) takeCRDs(place func(file string) bool) {
 		lacks = ", which the install lacks"
 	}
 	for _, dir := range dirs {
-		f.note("%d CRDs from %s%s", taken[dir], dir, lacks)
+		f.note("%s from %s%s", definitions(taken[dir]), dir, lacks)
 	}
 	var again []string
 	for _, file := range slices.Sorted(maps.Keys(copies)) {
@@ -222,4 +222,11 @@ func (f *finder) crdsBelow(dir string) (all []Object) {
 		return nil
 	})
 	return all
+}
+
+func definitions(n int) string {
+	if n == 1 {
+		return "1 CRD"
+	}
+	return fmt.Sprintf("%d CRDs", n)
 }

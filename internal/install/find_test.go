@@ -194,6 +194,6 @@ func TestFindKubebuilder(t *testing.T) {
 		t.Errorf("the project is %q, want the name in PROJECT", r.Name)
 	}
 	wantNote(t, r, "main package ./cmd, from PROJECT")
-	wantNote(t, r, "1 CRDs from config/crd/bases, which the install lacks")
+	wantNote(t, r, "1 CRD from config/crd/bases, which the install lacks")
 	wantNote(t, r, "no sample of Gadget.example.com")
 }

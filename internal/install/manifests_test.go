@@ -150,7 +150,7 @@ resources: [deployment.yaml]
 			install.Options{Install: "none"}, "", []string{"no install manifests, as --install none says"}},
 		{"none", program, install.Options{}, "", []string{"no install manifests have the operator's workload"}},
 		{"a chart without helm", program + chart, install.Options{}, "",
-			[]string{"charts/widget is a Helm chart, and there is no helm binary in PATH: it is not rendered; go install helm.sh/", "1 CRDs from charts/widget/crds"}},
+			[]string{"charts/widget is a Helm chart, and there is no helm binary in PATH: it is not rendered; go install helm.sh/", "1 CRD from charts/widget/crds"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := found(t, c.archive, c.opts)

@@ -26,7 +26,7 @@ func TestCRDs(t *testing.T) {
 		notes         []string
 	}{
 		{"config/crd/bases before copies", program + "-- chart/crds/a.yaml --\n" + crd + "-- config/crd/bases/b.yaml --\n" + crd,
-			install.Options{}, []string{"config/crd/bases/b.yaml"}, []string{"1 CRDs from config/crd/bases"}},
+			install.Options{}, []string{"config/crd/bases/b.yaml"}, []string{"1 CRD from config/crd/bases"}},
 		{"a folder crds before others", program + "-- a.yaml --\n" + gadget(crd) + "-- deep/er/crds/b.yaml --\n" + crd,
 			install.Options{}, []string{"deep/er/crds/b.yaml"}, nil},
 		{"any YAML, shallow files first, and no patches", program + "-- z.yaml --\n" + crd + "-- deep/a.yaml --\n" + crd +
@@ -38,7 +38,7 @@ func TestCRDs(t *testing.T) {
 			[]string{"crds/a.yaml:1: CRD olds.example.com is of apiextensions.k8s.io/v1beta1"}},
 		{"those that were named win", program + "-- config/default/kustomization.yaml --\nresources: [all.yaml]\n" +
 			"-- config/default/all.yaml --\n" + crd + "---\n" + gadget(crd) + "-- x/y.yaml --\n" + crd,
-			install.Options{CRDs: []string{"x"}}, []string{"x/y.yaml", "config/default/all.yaml"}, []string{"1 CRDs from x"}},
+			install.Options{CRDs: []string{"x"}}, []string{"x/y.yaml", "config/default/all.yaml"}, []string{"1 CRD from x"}},
 		{"none", program, install.Options{}, nil, []string{"no CRDs: the operator is taken to work on built-in kinds"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
