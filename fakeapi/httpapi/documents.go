@@ -126,6 +126,10 @@ func resourceList(f media.Format, all []resources.GroupVersion, gv schema.GroupV
 	if list := discovery.Resources(all, gv); list != nil {
 		return document(f, list)
 	}
+	builtin := func(v resources.GroupVersion) bool { return v.Group == gv.Group }
+	if !slices.ContainsFunc(resources.All, builtin) {
+		return notFoundText()
+	}
 	return fail(f, refusal.NotFound())
 }
 

@@ -102,6 +102,36 @@ func TestCustomTable(t *testing.T) {
 	}
 }
 
+// Discovery of custom resources names the group and version of each kind, and hashes the storage version.
+func TestCustomDiscovery(t *testing.T) {
+	h := newHandler()
+	const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	const version = `,"served":true,"schema":{"openAPIV3Schema":{"type":"object"}},"subresources":{"status":{}}}`
+	must(t, h, "POST", crds, `{"metadata":{"name":"bs.example.com"},"spec":{"group":"example.com","scope":"Cluster",
+		"names":{"plural":"bs","kind":"B"},"versions":[{"name":"v1","storage":true`+version+`,{"name":"v2","storage":false`+version+`]}}`)
+	const kind = `"responseKind":{"group":"example.com","version":"v2","kind":"B"}`
+	aggregated := string(request(t, h, "GET", "/apis", media.JSON+";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"))
+	if strings.Count(aggregated, kind) != 2 {
+		t.Errorf("no resource and subresource with %s in %s", kind, aggregated)
+	}
+	var hashes []string
+	for _, v := range []string{"v1", "v2"} {
+		var list metav1.APIResourceList
+		if err := json.Unmarshal(request(t, h, "GET", "/apis/example.com/"+v, media.JSON), &list); err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, list.APIResources[0].StorageVersionHash)
+	}
+	if hashes[0] == "" || hashes[0] != hashes[1] {
+		t.Errorf("the hashes of v1 and v2 are %q", hashes)
+	}
+	for path, want := range map[string]string{"/apis/example.com/v3": "404 page not found\n", "/apis/apps/v3": "NotFound"} {
+		if code, text, _ := told(h, "GET", path, "", ""); code != 404 || !strings.Contains(text, want) {
+			t.Errorf("%s: %d %q, want %q", path, code, text, want)
+		}
+	}
+}
+
 // A response about a deprecated kind has a warning about the kind, and the warnings about the body.
 func TestWarningsOfKindAndBody(t *testing.T) {
 	const kind = `299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"`

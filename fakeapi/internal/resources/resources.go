@@ -26,6 +26,9 @@ type Resource struct {
 	Verbs      []string
 	ShortNames []string
 	Categories []string
+
+	Custom         bool   // a CRD defines the resource
+	StorageVersion string // of a custom resource; "" if this version is not served
 }
 
 // GroupVersion is one version of a group and its resources.

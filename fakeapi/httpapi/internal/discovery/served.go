@@ -41,11 +41,14 @@ var customVerbs = []string{"delete", "deletecollection", "get", "list", "patch",
 
 func resourceOf(k *fakeapi.Kind) resources.Resource {
 	r := resources.Resource{Name: k.Resource, Kind: k.GVK, Singular: k.Singular, Namespaced: k.Namespaced,
-		Verbs: customVerbs, ShortNames: k.ShortNames, Categories: k.Categories}
+		Verbs: customVerbs, ShortNames: k.ShortNames, Categories: k.Categories, Custom: true}
+	if _, v := k.Stored().Definition(); v.Served {
+		r.StorageVersion = v.Name
+	}
 	for _, name := range [...]string{"status", "scale"} {
 		if k.Serves(name) {
 			r.Sub = append(r.Sub, resources.Resource{Name: name, Kind: k.BodyKind(name).GVK, Namespaced: k.Namespaced,
-				Verbs: []string{"get", "patch", "update"}})
+				Verbs: []string{"get", "patch", "update"}, Custom: true})
 		}
 	}
 	return r
@@ -113,8 +116,12 @@ func Resources(all []resources.GroupVersion, gv schema.GroupVersion) *metav1.API
 func listed(r *resources.Resource, gv schema.GroupVersion, parent string) metav1.APIResource {
 	a := metav1.APIResource{Name: parent + r.Name, Kind: r.Kind.Kind, SingularName: r.Singular,
 		Namespaced: r.Namespaced, Verbs: r.Verbs, ShortNames: r.ShortNames, Categories: r.Categories}
-	if parent == "" && len(r.Verbs) > 2 { // resources with one or two verbs, such as tokenreviews, are not stored
+	switch {
+	case parent != "" || len(r.Verbs) <= 2: // resources with one or two verbs, such as tokenreviews, are not stored
+	case !r.Custom:
 		a.StorageVersionHash = storageHash(r.Kind)
+	case r.StorageVersion != "":
+		a.StorageVersionHash = storageHash(r.Kind.GroupKind().WithVersion(r.StorageVersion))
 	}
 	if r.Kind.GroupVersion() != gv {
 		a.Group, a.Version = r.Kind.Group, r.Kind.Version
@@ -212,10 +219,11 @@ func aggregatedVersion(v *resources.GroupVersion) apidiscoveryv2.APIVersionDisco
 	return d
 }
 
-// responseKind returns the kind of a resource. Its group and version are set only if they differ from those in v.
+// responseKind returns the kind of a resource. For a built-in kind, group and version are set only if they differ from
+// those in v.
 func responseKind(v *resources.GroupVersion, r *resources.Resource) *metav1.GroupVersionKind {
 	k := &metav1.GroupVersionKind{Kind: r.Kind.Kind}
-	if r.Kind.GroupVersion() != v.GroupVersion {
+	if r.Custom || r.Kind.GroupVersion() != v.GroupVersion {
 		k.Group, k.Version = r.Kind.Group, r.Kind.Version
 	}
 	return k
