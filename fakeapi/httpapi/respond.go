@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -243,7 +244,11 @@ func (w *watching) setTimeout(seconds int64) {
 func fail(f media.Format, err error) *answer {
 	s := fakeapi.StatusOf(err).ErrStatus
 	s.TypeMeta = metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}
-	return &answer{code: int(s.Code), object: &s, format: f.Plain()}
+	a := &answer{code: int(s.Code), object: &s, format: f.Plain()}
+	if s.Details != nil && s.Details.RetryAfterSeconds > 0 {
+		a.retryAfter = strconv.Itoa(int(s.Details.RetryAfterSeconds))
+	}
+	return a
 }
 
 func failJSON(err error) *answer { return fail(media.Format{Type: media.JSON}, err) }

@@ -85,6 +85,15 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 	}
 }
 
+// A Status that says when to retry has the header Retry-After.
+func TestRetryAfter(t *testing.T) {
+	w := httptest.NewRecorder()
+	newHandler().ServeHTTP(w, httptest.NewRequest("GET", "/api/v1/pods?resourceVersion=9999", nil))
+	if w.Code != http.StatusGatewayTimeout || w.Header().Get("Retry-After") != "1" {
+		t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+	}
+}
+
 // The subresource resize changes only the resources of a Pod, up to the resources of its node.
 func TestResize(t *testing.T) {
 	h := newHandler()
