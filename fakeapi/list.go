@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"path"
 	"reflect"
 	"sort"
 	"strconv"
@@ -57,6 +58,10 @@ func parseContinue(text string) (t continueToken, err error) {
 	if t.Start == "" {
 		return t, errors.New("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)")
 	}
+	key := "/" + strings.TrimPrefix(t.Start, "/")
+	if path.Clean(key) != key {
+		return t, fmt.Errorf("continue key is not valid: %s", t.Start)
+	}
 	return t, nil
 }
 
@@ -67,11 +72,7 @@ func (c *call) listSelected(sel selectors) Response {
 	if c.k.Namespaced && c.req.Namespace != "" {
 		prefix = c.req.Namespace + "/"
 	}
-	asked, err := parseVersion(opts.ResourceVersion)
-	if err != nil {
-		return refuse(apierrors.NewBadRequest("invalid resource version " + strconv.Quote(opts.ResourceVersion) + ": " +
-			err.Error()))
-	}
+	asked, invalid := parseWatchVersion(opts.ResourceVersion)
 	at, start := uint64(0), ""
 	switch {
 	case opts.Continue != "":
@@ -79,13 +80,15 @@ func (c *call) listSelected(sel selectors) Response {
 		if err != nil {
 			return refuse(apierrors.NewBadRequest("invalid continue token: " + err.Error()))
 		}
-		if asked != 0 || opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
+		if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
 			return refuse(apierrors.NewBadRequest("specifying resource version is not allowed when using continue"))
 		}
 		if token.Version > 0 {
 			at = uint64(token.Version)
 		}
 		start = prefix + strings.TrimPrefix(token.Start, "/")
+	case invalid != nil:
+		return refuse(apierrors.NewBadRequest("invalid resource version: " + invalid.Error()))
 	case opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact,
 		opts.ResourceVersionMatch == "" && opts.Limit > 0:
 		at = asked
@@ -107,6 +110,7 @@ func (c *call) listSelected(sel selectors) Response {
 		r = c.listAt(t, sel, at, max(start, prefix), prefix)
 	}
 	if r.Err == nil {
+		var err error
 		if r.Items, err = sel.pick(r.Items); err != nil {
 			return refuse(err)
 		}

@@ -71,6 +71,8 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 	switch {
 	case from > 0 && from < t.lastRenewed():
 		w.failed, w.initial = true, []watch.Event{errorEvent(errTooOld(from, t.lastRenewed()))}
+	case opts.SendInitialEvents != nil && *opts.SendInitialEvents && from > s.version:
+		w.failed, w.initial = true, []watch.Event{errorEvent(errTooLarge(from, s.version))}
 	case opts.SendInitialEvents != nil && *opts.SendInitialEvents:
 		w.addInitial(opts.AllowWatchBookmarks)
 	case from == 0:

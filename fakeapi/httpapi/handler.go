@@ -168,11 +168,10 @@ func readRequest(
 		UserAgent: r.UserAgent()}
 	warnings = deprecation(t.Kind)
 	if verb == fakeapi.Get {
-		if err := codec.Export(r); err != nil {
-			return nil, warnings, err
-		}
+		req.List.ResourceVersion = r.URL.Query().Get("resourceVersion") // a get has no other option
+		return req, warnings, codec.Export(r)
 	}
-	if verb == fakeapi.Get || verb == fakeapi.List {
+	if verb == fakeapi.List {
 		return req, warnings, codec.ListOptions(r, &req.List)
 	}
 	body, err := codec.Body(r)

@@ -81,7 +81,7 @@ func makeScheme(add ...func(*runtime.Scheme) error) *runtime.Scheme {
 	return s
 }
 
-// ListOptions decodes the options of a list, a watch or a get from the query of a request.
+// ListOptions decodes the options of a list or a watch from the query of a request.
 func ListOptions(r *http.Request, into *metav1.ListOptions) error {
 	if r.URL.RawQuery == "" {
 		return nil
@@ -148,6 +148,7 @@ func DeleteOptions(r *http.Request, body []byte) (opts metav1.DeleteOptions, err
 	if obj != &opts {
 		return opts, apierrors.NewBadRequest("decoded object cannot be converted to DeleteOptions")
 	}
+	opts.IgnoreStoreReadErrorWithClusterBreakingPotential = nil // its feature gate is off in v1.36
 	return opts, nil
 }
 
