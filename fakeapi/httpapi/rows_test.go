@@ -106,6 +106,30 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// A write drops the managed fields of versions that the kind does not have.
+func TestManagersOfUnknownVersions(t *testing.T) {
+	h := New(fakeapi.New(fakeapi.Options{ManagedFields: true}), time.Now)
+	load(t, h, queueYAML)
+	const entry = `{"metadata":{"managedFields":[{"manager":"m","operation":"Update","apiVersion":"VERSION",
+		"fieldsType":"FieldsV1","fieldsV1":{"f:data":{}}}]}}`
+	must(t, h, "POST", "/api/v1/namespaces/default/configmaps", `{"metadata":{"name":"c"},"data":{"a":"b"}}`)
+	must(t, h, "POST", "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers", `{"metadata":{"name":"a"},
+		"spec":{"maxReplicas":3,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}}`)
+	for path, versions := range map[string][]string{
+		"/api/v1/namespaces/default/configmaps/c":                            {"v1", "v0", "apps/v1"},
+		"/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers/a": {"autoscaling/v1", "autoscaling/v2beta2"},
+		"/apis/example.com/v1/namespaces/default/queues/q":                   {"example.com/v1", "example.com/v0", "other/v1"},
+	} {
+		for i, version := range versions {
+			_, text, _ := told(h, "PATCH", path+"?dryRun=All", "application/merge-patch+json",
+				strings.Replace(entry, "VERSION", version, 1))
+			if kept := strings.Contains(text, `"manager":"m"`); kept != (i == 0) {
+				t.Errorf("%s: the entry of %s is kept: %v\n%s", path, version, kept, text)
+			}
+		}
+	}
+}
+
 // The subresource resize changes only the resources of a Pod, up to the resources of its node.
 func TestResize(t *testing.T) {
 	h := newHandler()

@@ -2,6 +2,7 @@ package fieldmanager
 
 import (
 	"fmt"
+	"reflect"
 
 	structural "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,7 +83,10 @@ func (v customConverter) ObjectToTyped(obj runtime.Object, opts ...typed.Validat
 
 func (v customConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
 	gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{obj.GetObjectKind().GroupVersionKind()})
-	if !ok || obj.GetObjectKind().GroupVersionKind() == gvk {
+	switch {
+	case !ok:
+		return nil, runtime.NewNotRegisteredErrForTarget("custom resources", reflect.TypeOf(obj), to)
+	case obj.GetObjectKind().GroupVersionKind() == gvk:
 		return obj, nil
 	}
 	if _, ok := v.Types[gvk.GroupVersion().String()]; !ok {
@@ -116,7 +120,12 @@ func (v converter) TypedToObject(value *typed.TypedValue) (runtime.Object, error
 	return &unstructured.Unstructured{Object: content}, nil
 }
 
-func (v converter) ConvertToVersion(obj runtime.Object, _ runtime.GroupVersioner) (runtime.Object, error) {
+// ConvertToVersion returns obj with its Go type. For another version than that of v.k, it returns an error, for which
+// field managers drop the entries of this version.
+func (v converter) ConvertToVersion(obj runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
+	if gvk, ok := to.KindForGroupVersionKinds([]schema.GroupVersionKind{v.k.GVK}); !ok || gvk != v.k.GVK {
+		return nil, runtime.NewNotRegisteredErrForTarget("versions", reflect.TypeOf(obj), to)
+	}
 	u, ok := obj.(*unstructured.Unstructured)
 	if !ok {
 		return obj, nil

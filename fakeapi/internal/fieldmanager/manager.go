@@ -5,6 +5,7 @@ package fieldmanager
 import (
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -188,11 +189,11 @@ func (v familyConverter) ConvertToVersion(obj runtime.Object, to runtime.GroupVe
 		kinds = append(kinds, f.GVK)
 	}
 	gvk, ok := to.KindForGroupVersionKinds(kinds)
-	if !ok {
+	if !ok || !slices.Contains(kinds, gvk) {
 		return nil, runtime.NewNotRegisteredErrForTarget("versions", reflect.TypeOf(obj), to)
 	}
 	own := converter{k: from}
-	obj, err := own.ConvertToVersion(obj, to)
+	obj, err := own.ConvertToVersion(obj, from.GVK.GroupVersion())
 	if err != nil || gvk == from.GVK {
 		return obj, err
 	}
