@@ -158,7 +158,12 @@ func (k *Kind) fieldLabel(label, value string) (string, string, error) {
 		return "", "", fmt.Errorf("%q is not a known field selector: only %q, %q", label, "metadata.name",
 			"metadata.namespace")
 	}
-	if k.GVK.Group == "batch" {
+	switch {
+	case label == "spec.host" && k == podKind:
+		return "spec.nodeName", value, nil
+	case k.GVK.Group == "resource.k8s.io":
+		return "", "", fmt.Errorf("field label not supported for %s: %s", k.GVK, label)
+	case k.GVK.Group == "batch":
 		return "", "", fmt.Errorf("field label %q not supported for %s", label, k.GVK.Kind)
 	}
 	return "", "", fmt.Errorf("field label not supported: %s", label)

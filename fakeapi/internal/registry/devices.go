@@ -5,7 +5,9 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	resourcedefaults "k8s.io/kubernetes/pkg/apis/resource/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/validation"
 )
@@ -37,6 +39,11 @@ var resourceSlices = kind[resourcev1.ResourceSlice, resourcev1.ResourceSliceList
 			dropDisabled(s)
 			noteTaints(s, now)
 		})},
+		SelectableKeys: []string{resourcev1.ResourceSliceSelectorNodeName, resourcev1.ResourceSliceSelectorDriver},
+		Selectable: selects(func(s *resourcev1.ResourceSlice, set fields.Set) {
+			set[resourcev1.ResourceSliceSelectorNodeName] = ptr.Deref(s.Spec.NodeName, "")
+			set[resourcev1.ResourceSliceSelectorDriver] = s.Spec.Driver
+		}),
 	})
 
 // dropDisabled removes fields of features that are off by default.
