@@ -102,6 +102,25 @@ func TestCustomTable(t *testing.T) {
 	}
 }
 
+// The scale of a custom resource has the columns of a Scale, and its patches have other media types than those of
+// built-in kinds.
+func TestCustomScale(t *testing.T) {
+	h := newHandler()
+	must(t, h, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"bs.example.com"},
+		"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"bs","kind":"B"},"versions":[{"name":"v1",
+		"served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}},
+		"subresources":{"scale":{"specReplicasPath":".spec.n","statusReplicasPath":".status.n"}}}]}}`)
+	must(t, h, "POST", "/apis/example.com/v1/bs", `{"apiVersion":"example.com/v1","kind":"B","metadata":{"name":"b"},"spec":{"n":1}}`)
+	text := string(request(t, h, "GET", "/apis/example.com/v1/bs/b/scale", media.JSON+";as=Table;g=meta.k8s.io;v=v1"))
+	if !strings.Contains(text, `"name":"Desired"`) {
+		t.Error(text)
+	}
+	code, text, _ := told(h, "PATCH", "/apis/example.com/v1/bs/b", "application/json", "{}")
+	if code != 415 || !strings.Contains(text, "accepted media types include: application/json-patch+json, application/merge") {
+		t.Errorf("%d %s", code, text)
+	}
+}
+
 // Discovery of custom resources names the group and version of each kind, and hashes the storage version.
 func TestCustomDiscovery(t *testing.T) {
 	h := newHandler()

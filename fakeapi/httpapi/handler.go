@@ -193,7 +193,7 @@ func readRequest(
 	case fakeapi.Patch:
 		if err = codec.WriteOptions(r, &req.PatchO); err == nil {
 			req.Patch = body
-			req.PatchType, err = patchType(r)
+			req.PatchType, err = patchType(r, t.Custom())
 		}
 	case fakeapi.DeleteCollection:
 		if err = codec.ListOptions(r, &req.List); err == nil {
@@ -205,12 +205,12 @@ func readRequest(
 	return req, warnings, err
 }
 
-func patchType(r *http.Request) (types.PatchType, error) {
+func patchType(r *http.Request, custom bool) (types.PatchType, error) {
 	switch t := types.PatchType(media.ContentType(r)); t {
 	case types.JSONPatchType, types.MergePatchType, types.StrategicMergePatchType, types.ApplyPatchType:
 		return t, nil
 	}
-	return "", refusal.PatchFormat()
+	return "", refusal.PatchFormat(custom)
 }
 
 // deprecation returns a warning if the version of a kind is deprecated.

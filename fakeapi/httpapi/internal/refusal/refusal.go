@@ -91,13 +91,18 @@ const (
 )
 
 // UnknownFormat returns the error for a body with an unsupported media type.
-func UnknownFormat() error {
+func UnknownFormat() error { return unknownFormat(mediaTypes) }
+
+func unknownFormat(accepted string) error {
 	return bare(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
-		"the body of the request was in an unknown format - accepted media types include: "+mediaTypes)
+		"the body of the request was in an unknown format - accepted media types include: "+accepted)
 }
 
-// PatchFormat returns the error for a patch of an unsupported type.
-func PatchFormat() error {
+// PatchFormat returns the error for a patch of an unsupported type. For a custom resource it lists the types.
+func PatchFormat(custom bool) error {
+	if custom {
+		return unknownFormat("application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml")
+	}
 	return generic(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 		"415: Unsupported Media Type")
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"time"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiextensions-apiserver/pkg/registry/customresource/tableconvertor"
@@ -47,7 +48,8 @@ func by(c rest.TableConvertor, empty runtime.Object, ages func(column int) bool)
 }
 
 func printerFor(k *fakeapi.Kind, empty runtime.Object) *printer {
-	if _, version := k.Definition(); version != nil {
+	_, scale := empty.(*autoscalingv1.Scale)
+	if _, version := k.Definition(); version != nil && !scale {
 		return custom(version.AdditionalPrinterColumns, empty)
 	}
 	p := &printer{ages: func(int) bool { return true }, convert: func(obj runtime.Object) (*metav1.Table, error) {
