@@ -27,13 +27,15 @@ import (
 
 func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 	path := strings.TrimSuffix(r.URL.Path, "/")
-	name, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	name, check, one := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
-	case name == "healthz" || name == "readyz" || name == "livez":
-		if !reads(r) {
-			return failJSON(refusal.Method())
+	case name == "healthz" || name == "readyz" || name == "livez": // with any method, like the real server
+		if one && check != "ping" && check != "log" && check != "etcd" {
+			return notFoundText()
 		}
 		return &answer{code: http.StatusOK, text: health(r, name)}
+	case path == "/version" && !reads(r):
+		return failJSON(refusal.Method())
 	case path == "/version":
 		return document(media.Format{Pretty: true}, &h.Version)
 	}
@@ -92,8 +94,11 @@ func (h *Handler) aboutResources(r *http.Request, kinds []*fakeapi.Kind) *answer
 		return nil
 	}
 	f, ok := media.Negotiate(r, media.Discovery)
-	if !ok {
-		return fail(media.Format{}, refusal.NotAcceptable())
+	switch {
+	case !ok && f.Type == "" && (core || len(parts) == 3):
+		return failJSON(refusal.NotAcceptable())
+	case !ok:
+		return failJSON(refusal.Negotiation())
 	}
 	if len(parts) == 1 && f.As != "" {
 		contentType := media.JSON + ";g=" + f.Group + ";v=" + f.Version + ";as=" + f.As

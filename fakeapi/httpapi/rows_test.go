@@ -72,6 +72,10 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 		{"GET", pods + "/p/log?container=c", "", 400, "container c is not valid for pod p"},
 		{"GET", pods + "/p/log?container=a&tailLines=-1", "", 422, "tailLines"},
 		{"PUT", pods + "/p/resize", "", 400, ""},
+		{"GET", "/readyz/none", "", 404, "404 page not found"},
+		{"GET", "/livez/ping", "", 200, "ok"},
+		{"POST", "/healthz", "", 200, "ok"},
+		{"POST", "/version", "", 405, "does not allow this method"},
 		{"GET", pods + "?fieldSelector=spec.host%3Dn", "", 200, `"name":"p"`},
 		{"POST", "/apis/resource.k8s.io/v1/resourceslices", `{"metadata":{"name":"s"},"spec":{"driver":"d.io","nodeName":"n",
 			"pool":{"name":"p","resourceSliceCount":1}}}`, 201, ""},
@@ -102,6 +106,21 @@ func TestAnswersOfTheFrontDoor(t *testing.T) {
 	}
 	if code, text, _ := told(h, "GET", pods+"/p/log?container=a", "", ""); code != 200 || text != "" {
 		t.Errorf("the log: %d %q", code, text)
+	}
+}
+
+// Discovery that has no acceptable form is refused with a Status in JSON.
+func TestUnacceptableDiscovery(t *testing.T) {
+	const form, media = "only the following media types are accepted", "406: Not Acceptable"
+	for _, c := range [][3]string{{"/api", "text/html", media}, {"/apis", "text/html", form}, {"/apis/apps", "foo", form},
+		{"/apis/apps/v1", "foo", media}, {"/api/v1", "application/json;as=Table;g=meta.k8s.io;v=v1", form}} {
+		r := httptest.NewRequest("GET", c[0], nil)
+		r.Header.Set("Accept", c[1])
+		w := httptest.NewRecorder()
+		newHandler().ServeHTTP(w, r)
+		if w.Code != 406 || w.Header().Get("Content-Type") != "application/json" || !strings.Contains(w.Body.String(), c[2]) {
+			t.Errorf("%s as %s: %d %s %s", c[0], c[1], w.Code, w.Header().Get("Content-Type"), w.Body)
+		}
 	}
 }
 
