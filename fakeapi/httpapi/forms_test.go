@@ -112,7 +112,7 @@ func TestCustomScale(t *testing.T) {
 		"subresources":{"scale":{"specReplicasPath":".spec.n","statusReplicasPath":".status.n"}}}]}}`)
 	must(t, h, "POST", "/apis/example.com/v1/bs", `{"apiVersion":"example.com/v1","kind":"B","metadata":{"name":"b"},"spec":{"n":1}}`)
 	text := string(request(t, h, "GET", "/apis/example.com/v1/bs/b/scale", media.JSON+";as=Table;g=meta.k8s.io;v=v1"))
-	if !strings.Contains(text, `"name":"Desired"`) {
+	if !strings.Contains(text, `"description":"Number of desired replicas"`) || !strings.Contains(text, `"cells":["b",1,`) {
 		t.Error(text)
 	}
 	code, text, _ := told(h, "PATCH", "/apis/example.com/v1/bs/b", "application/json", "{}")

@@ -48,8 +48,10 @@ func by(c rest.TableConvertor, empty runtime.Object, ages func(column int) bool)
 }
 
 func printerFor(k *fakeapi.Kind, empty runtime.Object) *printer {
-	_, scale := empty.(*autoscalingv1.Scale)
-	if _, version := k.Definition(); version != nil && !scale {
+	if _, version := k.Definition(); version != nil {
+		if _, scale := empty.(*autoscalingv1.Scale); scale {
+			return custom(scaleColumns, empty)
+		}
 		return custom(version.AdditionalPrinterColumns, empty)
 	}
 	p := &printer{ages: func(int) bool { return true }, convert: func(obj runtime.Object) (*metav1.Table, error) {
@@ -71,6 +73,13 @@ func printerFor(k *fakeapi.Kind, empty runtime.Object) *printer {
 	}
 	p.columns = t.ColumnDefinitions
 	return p
+}
+
+// scaleColumns are the columns of the scale of a custom resource, as in pkg/apiserver of k8s.io/apiextensions-apiserver.
+var scaleColumns = []apiextensionsv1.CustomResourceColumnDefinition{
+	{Name: "Desired", Type: "integer", Description: "Number of desired replicas", JSONPath: ".spec.replicas"},
+	{Name: "Available", Type: "integer", Description: "Number of actual replicas", JSONPath: ".status.replicas"},
+	{Name: "Age", Type: "date", Description: metaDocs["creationTimestamp"], JSONPath: ".metadata.creationTimestamp"},
 }
 
 // custom returns the printer for the columns of a CRD. A column whose path cannot be parsed is dropped, with all
