@@ -70,6 +70,14 @@ func (c *call) drop(t *table, e *entry) runtime.Object {
 	return last
 }
 
+// rehearse sets what a dry run would store, because the response is read from it: in another version than the storage
+// version, fields that the storage version does not have are missing.
+func (c *call) rehearse(w *draft) {
+	if c.k.stored != nil {
+		c.stored(w.obj, w.m.GetResourceVersion())
+	}
+}
+
 // stored returns obj in the storage version, with defaults. If it adds defaults, differs holds obj without them.
 func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, differs *stale) {
 	if !c.k.asks() {

@@ -149,6 +149,7 @@ func (c *call) storeCreate(w *draft) error {
 	}
 	completed := c.k.row.ReadDefault != nil && c.k.row.ReadDefault(w.obj)
 	if w.dryRun {
+		c.rehearse(w)
 		return nil
 	}
 	e := c.commit(t, nil, w.key, w.obj, w.m)

@@ -75,7 +75,9 @@ func (c *call) storeUpdate(w *draft) error {
 	switch same, size := unchanged(w.onlyMeta, status, w.obj, w.old, w.m); {
 	case same:
 		w.obj = w.old.obj
-	case !w.dryRun:
+	case w.dryRun:
+		c.rehearse(w)
+	default:
 		bound, err := c.s.limit(w.obj, cmp.Or(size, w.bound(status)))
 		if err != nil {
 			return err

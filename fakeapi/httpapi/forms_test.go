@@ -121,6 +121,33 @@ func TestCustomScale(t *testing.T) {
 	}
 }
 
+// A dry run in another version than the storage version shows what would be read after the write.
+func TestDryRunInAnotherVersion(t *testing.T) {
+	h := newHandler()
+	const schema = `"served":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{"spec":{"type":"object","properties":{
+		"a":{"type":"string"},"FIELD":{"type":"integer","default":7}}}}}}}`
+	must(t, h, "POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", `{"metadata":{"name":"gs.example.com"},
+		"spec":{"group":"example.com","scope":"Cluster","names":{"plural":"gs","kind":"G"},"versions":[
+		{"name":"v1","storage":true,`+strings.Replace(schema, "FIELD", "b", 1)+`,
+		{"name":"v2","storage":false,`+strings.Replace(schema, "FIELD", "c", 1)+`]}}`)
+	const body = `{"apiVersion":"example.com/v2","kind":"G","metadata":{"name":"g"},"spec":{"a":"1","c":3}}`
+	patch := func(q string) string {
+		_, text, _ := told(h, "PATCH", "/apis/example.com/v2/gs/g?fieldManager=m&force=true&"+q, "application/apply-patch+yaml",
+			strings.Replace(body, `"1"`, `"2"`, 1))
+		return text
+	}
+	post := func(q string) string {
+		_, text, _ := told(h, "POST", "/apis/example.com/v2/gs?"+q, "", body)
+		return text
+	}
+	for _, write := range []func(string) string{post, patch} {
+		dry, real := write("dryRun=All"), write("")
+		if dry, real = dry[strings.Index(dry, `"spec"`):], real[strings.Index(real, `"spec"`):]; dry != real {
+			t.Errorf("a dry run shows %s, the write %s", dry, real)
+		}
+	}
+}
+
 // Discovery of custom resources names the group and version of each kind, and hashes the storage version.
 func TestCustomDiscovery(t *testing.T) {
 	h := newHandler()
