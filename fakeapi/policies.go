@@ -120,7 +120,7 @@ func denied(a *webhook.Attributes, name, binding string, d policy.Denial) error 
 	if m, ok := a.Object.(metav1.Object); ok && object == "" {
 		object = m.GetGenerateName()
 	}
-	err := apierrors.NewForbidden(a.Resource.GroupResource(), object, errors.New(text))
+	err := apierrors.NewForbidden(a.Resource.GroupResource(), cmp.Or(object, "Unknown"), errors.New(text))
 	err.ErrStatus.Reason = cmp.Or(d.Reason, metav1.StatusReasonInvalid)
 	err.ErrStatus.Code = http.StatusUnprocessableEntity
 	if code, ok := denialCodes[d.Reason]; ok {

@@ -71,6 +71,15 @@ func TestValidatingAdmissionPolicies(t *testing.T) {
 	}
 }
 
+// The denial of a deletion of many objects names none of them.
+func TestDenialOfDeleteCollection(t *testing.T) {
+	s := New(Options{})
+	must(t, s, configMap("x", nil))
+	bindPolicy(t, s, `"validations":[{"expression":"request.operation != 'DELETE'"}]`, `"validationActions":["Deny"]`)
+	refused(t, s, &Request{Verb: DeleteCollection, Kind: configMapKind, Namespace: "default"}, 422,
+		`configmaps "Unknown" is forbidden: ValidatingAdmissionPolicy 'p'`)
+}
+
 // A policy with an invalid expression is refused.
 func TestExpressionsAreCompiled(t *testing.T) {
 	s := New(Options{})
