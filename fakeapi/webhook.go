@@ -1,6 +1,7 @@
 package fakeapi
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
@@ -28,7 +30,7 @@ func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time
 	}
 	service, port := client.Service, ptr.Deref(client.Service.Port, 443)
 	host := net.JoinHostPort(service.Name+"."+service.Namespace+".svc", strconv.Itoa(int(port)))
-	to.URL, to.Service = "https://"+host+ptr.Deref(service.Path, ""), true
+	to.URL, to.Service = "https://"+host+cmp.Or(ptr.Deref(service.Path, ""), "/"), true
 	to.Address, to.Unresolved = s.resolve(service.Namespace, service.Name, port)
 	return to
 }
@@ -38,7 +40,7 @@ func (s *Server) endpoint(client *registration.WebhookClientConfig, timeout time
 func (s *Server) resolve(namespace, name string, port int32) (string, error) {
 	obj := s.Lookup(serviceKind, namespace, name)
 	if obj == nil {
-		return "", apierrors.NewNotFound(serviceKind.groupResource(), name)
+		return "", apierrors.NewNotFound(schema.GroupResource{Resource: "service"}, name)
 	}
 	svc := obj.(*corev1.Service)
 	if svc.Spec.Type == corev1.ServiceTypeExternalName {

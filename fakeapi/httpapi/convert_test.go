@@ -158,7 +158,7 @@ func TestConversionWebhookOfService(t *testing.T) {
 		}
 	}
 	const post = `conversion webhook for example.com/v1, Kind=Lamp failed: Post \"https://conv.default.svc:`
-	refused(500, post+port+`/convert?timeout=30s\": services \"conv\" not found`)
+	refused(500, post+port+`/convert?timeout=30s\": service \"conv\" not found`)
 	must(t, h, "POST", "/api/v1/namespaces/default/services", `{"metadata":{"name":"conv"},"spec":{"ports":[{"port":`+
 		port+`}]}}`)
 	refused(500, `no endpoints available for service \"conv\"`)
