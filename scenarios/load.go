@@ -14,7 +14,7 @@ var verbs = []*Verb{
 	verbControllers, verbManagers, verbInstall, verbDefine, verbApply, verbCreate, verbDelete, verbLabel, verbAnnotate, verbScale,
 	verbPatch,
 	// time
-	verbSettle, verbRace, verbStep, verbAdvance,
+	verbSettle, verbRace, verbWait, verbStep, verbAdvance,
 	// faults and versions
 	verbHold, verbRelease, verbCrash, verbRestart, verbFail, verbRelist, verbDuplicate, verbSwitch,
 	verbDowngrade, verbMark,

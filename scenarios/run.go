@@ -196,7 +196,7 @@ func (e *refused) Error() string { return "refused: " + e.text }
 // explored settle, and act returns nil.
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
-	if r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced() {
+	if r.racing() {
 		s := r.step
 		r.t.LaterUntil(label, func() bool {
 			err := f()
@@ -212,6 +212,11 @@ func (r *Run) act(label string, f func() error) error {
 		return &refused{err.Error()}
 	}
 	return err
+}
+
+// racing reports whether the schedule decides when the user's next action happens.
+func (r *Run) racing() bool {
+	return r.t.Waiting() > 0 || r.course.races && r.telling.settles > 0 && r.raced()
 }
 
 // unreachable reports whether a request failed because the process that serves a webhook does not run. The user then

@@ -276,6 +276,34 @@ func (r *Run) takeAction(key string) error {
 	return r.at().fail(ExitFail, "%q is not enabled here%s", key, suggest(key, keys))
 }
 
+var verbWait = &Verb{
+	Name: "wait", Max: 0,
+	Summary: "let the user wait a second before the next action",
+	Detail: `In explored runs, the controllers mostly finish their work in this second. Unlike settle, wait
+checks no laws.`,
+	Example: "race\napply web.yaml\nwait\ndelete rs/web",
+	acts:    true,
+	run: func(r *Run, s *Step) error {
+		clock := &r.t.World.Clock
+		if !r.racing() {
+			return r.act("wait", func() error {
+				clock.Advance(time.Second)
+				return nil
+			})
+		}
+		waited := false
+		r.t.LaterUntil("wait", func() bool {
+			if waited {
+				return true
+			}
+			clock.After(time.Second, law.User, "wait", func() {}) // wakes a world that has nothing else to do
+			waited = true
+			return false
+		})
+		return nil
+	},
+}
+
 var verbAdvance = &Verb{
 	Name: "advance", Args: "DURATION", Min: 1, Max: 1,
 	Summary: "move the simulated clock",

@@ -25,6 +25,7 @@ func (f *found) lookalikes(s *operator) []place {
 	}
 	race.objects = append([]manifest{rival}, race.objects...)
 	others.objects = append([]manifest{rival}, others.objects...)
+	var freed []casefile.Action
 	for _, d := range f.each() {
 		o := d.copied(stray)
 		if err := s.makes(o); err != nil {
@@ -42,9 +43,10 @@ func (f *found) lookalikes(s *operator) []place {
 		going := o.renamed("threelaws-going")
 		going.SetFinalizers([]string{hold})
 		dying.objects = append(dying.objects, going)
-		dying.user = append(dying.user, gone(going),
-			patch(going.at(), map[string]any{"metadata": map[string]any{"finalizers": nil}}))
+		dying.user = append(dying.user, gone(going))
+		freed = append(freed, patch(going.at(), map[string]any{"metadata": map[string]any{"finalizers": nil}}))
 	}
+	dying.user = append(append(dying.user, verbs("wait")...), freed...)
 	if !f.adopts {
 		race.why = "it adopts nothing: a copy of a dependent stayed an orphan"
 		dying.why = race.why
@@ -123,7 +125,9 @@ func (f *found) taken(s *operator) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
 	bared := place{name: "reference-taken-away", objects: f.both(s), settled: true, faults: few}
-	name := place{name: "name-taken", faults: few}
+	// With "stale", a controller may not know the object that has the name. It then rightly believes that it has
+	// created a dependent whose creation is refused with AlreadyExists.
+	name := place{name: "name-taken", faults: atWork}
 	let := place{name: "released-and-gone", objects: f.both(s), settled: true, faults: few}
 	all := []*place{&lost, &relabelled, &let, &bared, &name}
 	rival := f.rival(s)
@@ -163,7 +167,8 @@ func (f *found) taken(s *operator) []place {
 		}
 	}
 	name.objects = append(name.objects, f.both(s)...)
-	if err := f.copies(s); len(name.user) == 0 {
+	name.user = append(verbs("wait"), name.user...) // a program starts slowly, and has to meet the taken names
+	if err := f.copies(s); len(name.user) == 1 {
 		name.why = "it gives its dependents no names: none can be taken"
 	} else if err != nil {
 		name.why = err.Error()

@@ -229,6 +229,7 @@ func TestWrongPrograms(t *testing.T) {
 		{false, wrong{misgives: true}, "one-owner", "take-ownership"},
 		{false, wrong{byLabel: true}, "somebody-elses", "exact-sum"},
 		{true, wrong{shares: true}, "orphan", "exact-sum"},
+		{true, wrong{dying: true}, "terminating-orphan", "skip-terminating-orphans"},
 		{true, wrong{going: true}, "terminating", "status-only-when-terminating"},
 		{false, wrong{cascades: true}, "deleted/orphan", "expect"},
 		{false, wrong{panics: true}, "faults", "never-panic"},
@@ -236,5 +237,14 @@ func TestWrongPrograms(t *testing.T) {
 		{true, wrong{recreated: true}, "restored", "recreated-is-another"},
 	} {
 		t.Run(w.where+" "+w.law, func(t *testing.T) { finds(t, prepared(t, whole(w.adopts, w.wrong)), w.where, w.law) })
+	}
+}
+
+// Most schedules show what a program does with a name that is taken, although a program starts slowly.
+func TestProgramMeetsTakenName(t *testing.T) {
+	c := placed(t, prepared(t, whole(false, wrong{takes: true})), "name-taken")
+	c.Schedules = 30
+	if x, err := c.Explore(t.Context(), t.Name()); err != nil || x.Failed < 20 {
+		t.Errorf("%v\n%s", err, x.Text())
 	}
 }
