@@ -2,6 +2,7 @@ package fakeapi
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,44 @@ func TestResizeNeedsDeclaredFeature(t *testing.T) {
 	if got := resize("2"); got != "" {
 		t.Errorf("with the feature: %q", got)
 	}
+}
+
+// The labels of a namespace decide whether a Pod is refused, and whether a template is warned about. A namespace that
+// becomes stricter names the Pods that would be refused.
+func TestPodSecurity(t *testing.T) {
+	const with = ", spec: {containers: [{name: c, image: x, securityContext: {privileged: true}}]}}"
+	const privileged = `privileged (container "c" must not set securityContext.privileged=true)`
+	s := New(Options{})
+	create := func(s *Server, kind *Kind, in, text string) *Request {
+		obj := kind.New()
+		parse(t, text, obj)
+		return &Request{Verb: Create, Kind: kind, Namespace: in, Object: obj}
+	}
+	namespace := func(name, level string) string {
+		return "{apiVersion: v1, kind: Namespace, metadata: {name: " + name + ", labels: {pod-security.kubernetes.io/" +
+			level + "}}}"
+	}
+	pod := func(name string) string { return "{apiVersion: v1, kind: Pod, metadata: {name: " + name + "}" + with }
+	refused(t, s, create(s, namespaceKind, "", namespace("x", "enforce: foo")), 422, `Invalid value: "foo"`)
+	must(t, s, create(s, namespaceKind, "", namespace("strict", "enforce: baseline")))
+	must(t, s, create(s, namespaceKind, "", namespace("warned", "warn: baseline")))
+	refused(t, s, create(s, podKind, "strict", pod("a")), 403,
+		`pods "a" is forbidden: violates PodSecurity "baseline:latest": `+privileged)
+	template := "{apiVersion: v1, kind: PodTemplate, metadata: {name: t}, template: {metadata: {}" + with + "}"
+	for _, r := range []*Request{create(s, podKind, "warned", pod("a")), create(s, s.Kind(corev1.SchemeGroupVersion.WithKind("PodTemplate")), "warned", template)} {
+		if got := must(t, s, r).Warnings; !slices.Equal(got, []string{`would violate PodSecurity "baseline:latest": ` + privileged}) {
+			t.Errorf("%q", got)
+		}
+	}
+	must(t, s, create(s, podKind, "warned", pod("b")))
+	got := must(t, s, &Request{Verb: Patch, Kind: namespaceKind, Name: "warned", PatchType: types.MergePatchType,
+		Patch: []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"baseline"}}}`)}).Warnings
+	want := []string{`existing pods in namespace "warned" violate the new PodSecurity enforce level "baseline:latest"`,
+		"a (and 1 other pod): privileged"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+	must(t, New(Options{WithoutPlugins: []string{podSecurity}}), create(s, namespaceKind, "", namespace("x", "enforce: foo")))
 }
 
 // If Authorize is set, it decides about owner references. The refusals have the real server's texts.

@@ -5,11 +5,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi/internal/admission"
+	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
 )
 
 // permitCreate runs the validating admission plugins, policies and webhooks for a complete, valid object. The error is
@@ -19,8 +21,13 @@ func (c *call) permitCreate(w *draft) error {
 	var err error
 	switch o := w.obj.(type) {
 	case *corev1.Pod:
-		err = admission.Limit(c.s.limitRanges(o.Namespace), o)
-		if err == nil && o.Spec.Overhead != nil && c.s.plugged(runtimeClass) {
+		if err = admission.Limit(c.s.limitRanges(o.Namespace), o); err != nil {
+			break
+		}
+		if refusal := c.secures(o, nil); refusal != nil {
+			return refusal
+		}
+		if o.Spec.Overhead != nil && c.s.plugged(runtimeClass) {
 			err = admission.Overhead(o, c.s.runtimeClasses())
 		}
 	case *corev1.PersistentVolumeClaim:
@@ -28,6 +35,10 @@ func (c *call) permitCreate(w *draft) error {
 	case *schedulingv1.PriorityClass:
 		if c.s.plugged(priority) {
 			err = c.s.priorities().OneDefault(o, true)
+		}
+	default:
+		if refusal := c.secures(w.obj, nil); refusal != nil {
+			return refusal
 		}
 	}
 	if err == nil {
@@ -45,6 +56,9 @@ func (c *call) permitUpdate(w *draft) error {
 	obj, old, err := w.obj, w.old, error(nil)
 	if c.req.Subresource == "resize" && c.k == podKind {
 		return c.permitResize(obj.(*corev1.Pod), old, w.dryRun)
+	}
+	if refusal := c.secures(obj, old.obj); refusal != nil {
+		return refusal
 	}
 	if c.req.Subresource == "" && !w.onlyMeta {
 		switch o := obj.(type) {
@@ -78,6 +92,9 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 	if err := admission.Limit(c.s.limitRanges(p.Namespace), p); err != nil {
 		return c.errForbidden(p, err)
 	}
+	if refusal := c.secures(p, old.obj); refusal != nil {
+		return refusal
+	}
 	if p.Spec.NodeName != "" && p.Generation != old.meta.GetGeneration() {
 		var node *corev1.Node
 		if e := c.s.find(c.s.tables[nodeKind.ordinal], p.Spec.NodeName); e != nil {
@@ -97,6 +114,40 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 		}
 	}
 	return c.validated(admissionv1.Update, p, old.obj, dryRun)
+}
+
+// secures runs the plugin PodSecurity. It does nothing in a namespace without labels of the plugin.
+func (c *call) secures(obj, old runtime.Object) error {
+	ns, is := obj.(*corev1.Namespace)
+	if pod := c.k == podKind; !c.s.plugged(podSecurity) || c.req.Subresource != "" && (!pod || c.posted()) ||
+		c.req.Subresource == "status" {
+		return nil
+	}
+	if !is {
+		e := c.s.find(c.s.tables[namespaceKind.ordinal], c.req.Namespace)
+		if e == nil {
+			return nil
+		}
+		ns = e.obj.(*corev1.Namespace)
+	}
+	before, _ := old.(*corev1.Namespace)
+	switch {
+	case !admission.Secured(ns):
+		return nil
+	case is:
+		warnings, errs := admission.SecureNamespace(ns, before, held[*corev1.Pod](c.s, podKind, ns.Name))
+		c.warnings = append(c.warnings, warnings...)
+		if len(errs) > 0 {
+			return apierrors.NewInvalid(c.k.GVK.GroupKind(), ns.Name, errs)
+		}
+		return nil
+	}
+	warnings, err := admission.Secure(ns, obj, old)
+	c.warnings = append(c.warnings, warnings...)
+	if err != nil {
+		return c.errForbidden(metadata.Of(obj), err)
+	}
+	return nil
 }
 
 // mayOwn returns an error if the user may not set the new owners. An update of a Pod's status cannot change owners.

@@ -4,6 +4,7 @@ package fakeapi
 const (
 	namespaceLifecycle  = "NamespaceLifecycle"
 	limitRanger         = "LimitRanger"
+	podSecurity         = "PodSecurity"
 	priority            = "Priority"
 	defaultStorageClass = "DefaultStorageClass"
 	resizesClaims       = "PersistentVolumeClaimResize"
@@ -20,11 +21,11 @@ const (
 
 // Plugins returns the names of kube-apiserver's admission plugins. A [Server] has the first list, not the others.
 func Plugins() (has, others []string) {
-	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", priority, "DefaultTolerationSeconds",
+	return []string{namespaceLifecycle, limitRanger, "TaintNodesByCondition", podSecurity, priority, "DefaultTolerationSeconds",
 			defaultStorageClass, "StorageObjectInUseProtection", resizesClaims, runtimeClass, defaultIngressClass,
 			topologyLabels, declaredFeatures, resizesPods, mutatingWebhook, validatingPolicy, validatingWebhook, resourceQuota},
 		[]string{"AlwaysAdmit", "NamespaceAutoProvision", "NamespaceExists", "LimitPodHardAntiAffinityTopology",
-			"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodSecurity", "PodNodeSelector",
+			"ServiceAccount", "NodeRestriction", "AlwaysPullImages", "ImagePolicyWebhook", "PodNodeSelector",
 			"PodTolerationRestriction", "EventRateLimit", "ExtendedResourceToleration", "PodGroupProtection",
 			"OwnerReferencesPermissionEnforcement", "CertificateApproval", "CertificateSigning", "ClusterTrustBundleAttest",
 			"CertificateSubjectRestriction", "DenyServiceExternalIPs", "PodGroupWorkloadExists", "JobValidation",
