@@ -148,6 +148,7 @@ func TestBadPrograms(t *testing.T) {
 			`that it printed:\n\tcannot find the certificate`},
 		{"deadlock", `deadlock: a goroutine waits for a mutex that it holds itself, at bare/main.go:\d+`},
 		{"loop", `endless loop: a goroutine never waits, at bare/main.go:\d+`},
+		{"spin", `endless loop: a goroutine never waits, at bare/spin.go:\d+`},
 		{"memory", `out of memory`},
 		{"exit", ""}, // the program is started again, once for each Secret
 		{"print", ""},

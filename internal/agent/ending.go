@@ -64,7 +64,7 @@ func (p *process) looped() error {
 	p.kill()
 	all := goroutines(p.crash.String())
 	text := "endless loop: a goroutine never waits"
-	i := slices.IndexFunc(all, func(g goroutine) bool { return strings.HasPrefix(g.state, "run") })
+	i := slices.IndexFunc(all, func(g goroutine) bool { return strings.HasPrefix(g.state, "run") && !g.woken })
 	if i < 0 {
 		if i = slices.IndexFunc(all, func(g goroutine) bool { return g.state == "syscall" }); i >= 0 {
 			text = "a system call that does not return"
@@ -175,6 +175,7 @@ type goroutine struct {
 	at       string // "manager/main.go:57"
 	own      bool   // the program's own code began the wait, not a library
 	main     bool   // the goroutine runs main.main
+	woken    bool   // the goroutine has waited and has not run since: another goroutine keeps the processor
 }
 
 func goroutines(dump string) (all []goroutine) {
@@ -189,7 +190,7 @@ func goroutines(dump string) (all []goroutine) {
 		state, _, _ = strings.Cut(state, ",")
 		state, _, _ = strings.Cut(state, "]")
 		g := goroutine{number: number, state: strings.TrimSuffix(state, " (durable)"), at: place(stack),
-			main: strings.Contains(stack, "\nmain.main(")}
+			main: strings.Contains(stack, "\nmain.main("), woken: strings.HasPrefix(stack, "runtime.gopark(")}
 		g.locate(stack)
 		all = append(all, g)
 	}

@@ -382,6 +382,11 @@ func keep(client *http.Client, m object, does string) {
 	case "loop":
 		for {
 		}
+	case "spin":
+		wake := make(chan struct{})
+		go spin(wake)
+		for range wake {
+		}
 	case "hang":
 		var pipe [2]int
 		syscall.Pipe(pipe[:])
