@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -332,7 +333,7 @@ func regular(does deed, at []time.Duration) *ticks {
 
 func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
-// Idle is the error for a controller that wrote nothing in a quiet world.
+// Idle is the error for a controller that wrote nothing in a quiet world, except Events and Leases.
 type Idle struct {
 	Owner   string   // "widget/sample"
 	Text    string   // what the controller did: "web has written nothing (2 syncs, none of which failed)"
@@ -361,6 +362,13 @@ const mostPrinted = 200
 
 func (r *quiet) didNothing() error {
 	i := &Idle{Owner: r.s.owner.at(), Text: fmt.Sprintf("%s has written %s (%s)", r.process, r.s.nothing(), r.idle())}
+	for _, rec := range slices.Backward(r.writes()) {
+		if rec.Object.Kind == "Event" && rec.After != nil {
+			e := shown(rec.After.(runtime.Object), r.kindOf(rec)).Object
+			i.Text += fmt.Sprintf("; its last Event: %v: %v", e["reason"], cmp.Or(e["message"], e["note"]))
+			break
+		}
+	}
 	for _, p := range r.Cluster.Processes() {
 		if p.Name == r.process {
 			i.Printed = p.Printed(mostPrinted)

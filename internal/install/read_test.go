@@ -121,28 +121,31 @@ func TestSamples(t *testing.T) {
 
 // The samples of a kustomization are complete objects. Its objects of built-in kinds exist beside them.
 func TestSampleOfKustomization(t *testing.T) {
-	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+`
+	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + `
 -- examples/a/kustomization.yaml --
 resources: [../base]
 patches: [{path: tiny.yaml}]
 -- examples/a/tiny.yaml --
-`+widget("v1", "a", "{x: 1}")+`
+` + widget("v1", "a", "{x: 1}") + `
 -- examples/base/kustomization.yaml --
 resources: [secret.yaml, widget.yaml, other.yaml]
 -- examples/base/widget.yaml --
-`+widget("v1", "a", "{x: 1, y: 2}")+`
+` + widget("v1", "a", "{x: 1, y: 2}") + `
 -- examples/base/other.yaml --
-`+widget("v1", "b", "{x: 1, y: 2, z: 3}")+`
+` + widget("v1", "b", "{x: 1, y: 2, z: 3}") + `
 -- examples/base/secret.yaml --
 apiVersion: v1
 kind: Secret
 metadata: {name: s}
-`, install.Options{})
-	if len(r.Samples) != 1 || r.Samples[0].File != "examples/base/widget.yaml" {
-		t.Fatalf("samples %v", r.Samples)
-	}
-	if diff := cmp.Diff([]string{"Secret /s examples/base/secret.yaml"}, shown(r.Samples[0].Beside)); diff != "" {
-		t.Errorf("objects beside the sample: - want, + got\n%s", diff)
+`
+	for _, opts := range []install.Options{{}, {Samples: []string{"examples/base/widget.yaml"}}} {
+		r := found(t, archive, opts)
+		if len(r.Samples) != 1 || r.Samples[0].File != "examples/base/widget.yaml" {
+			t.Fatalf("samples %v", r.Samples)
+		}
+		if diff := cmp.Diff([]string{"Secret /s examples/base/secret.yaml"}, shown(r.Samples[0].Beside)); diff != "" {
+			t.Errorf("objects beside the sample: - want, + got\n%s", diff)
+		}
 	}
 }
 

@@ -46,10 +46,7 @@ func (f *finder) findSamples(context.Context) error {
 			found = fit
 		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
-		files, _ := f.kustomized(best.File)
-		beside := slices.DeleteFunc(f.search(files, document.any), func(o Object) bool { return isCRD(o) || f.custom(o) })
-		beside = append(beside, others(f.search([]string{best.File}, document.any), best)...)
-		f.Samples = append(f.Samples, Sample{best, beside})
+		f.sample(best, f.search([]string{best.File}, document.any))
 		f.note("sample of %s.%s: %s", kind, group, best.place())
 	}
 	if len(without) > 0 {
@@ -112,7 +109,7 @@ func (f *finder) givenSamples() error {
 				if o.GetName() == "" {
 					return fmt.Errorf("%s: the %s has no metadata.name", o.place(), o.GetKind())
 				}
-				f.Samples = append(f.Samples, Sample{o, others(all, o)})
+				f.sample(o, all)
 				f.note("sample of %s: %s", o.GetKind(), o.place())
 			}
 			if builtin > 0 {
@@ -122,6 +119,13 @@ func (f *finder) givenSamples() error {
 		}
 	}
 	return nil
+}
+
+// sample adds a sample. The other objects of its file, and the built-in objects of its kustomization, exist beside it.
+func (f *finder) sample(o Object, file []Object) {
+	files, _ := f.kustomized(o.File)
+	beside := slices.DeleteFunc(f.search(files, document.any), func(o Object) bool { return isCRD(o) || f.custom(o) })
+	f.Samples = append(f.Samples, Sample{o, append(beside, others(file, o)...)})
 }
 
 func (f *finder) custom(o Object) bool {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -185,6 +186,25 @@ func TestDoesWithoutASample(t *testing.T) {
 		"without that object"
 	if err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+	s.Controller = needy(func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		event := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Event", "reason": "NotFound",
+			"message": "no secret", "metadata": map[string]any{"generateName": "e"}, "involvedObject": map[string]any{
+				"kind": "Widget", "namespace": "default", "name": "sample"}}}
+		if _, none := (client{dynamic: dyn}).Get(ctx, widgets, "default", "sample"); none == nil {
+			_, err = dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "events"}).Namespace("default").Create(ctx,
+				event, metav1.CreateOptions{})
+		}
+		<-ctx.Done()
+		return err
+	})
+	_, err = check.Prepare(t.Context(), s)
+	if want := "; its last Event: NotFound: no secret"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("with an Event: got %v, want %s", err, want)
 	}
 }
 
