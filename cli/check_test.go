@@ -178,16 +178,22 @@ func TestCheckNamespaceOfSample(t *testing.T) {
 	c.run("-n", "1", "--case", "one-owner").passes(t, "\nReplicaSet: no law is violated in what was tried. ")
 }
 
-// The operator's own Deployment is created in the cluster if the operator looks for it.
+// The operator's own Deployment is created in the cluster if the operator looks for it. If it looks for its Pod, the Pods
+// of all its instances are created.
 func TestCheckOwn(t *testing.T) {
-	own := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"name": "manager", "namespace": "default"}}}
-	for _, missing := range []string{`deployments.apps "manager" not found`, `{"error":"pods \"manager\" not found"}`} {
+	own := func(apiVersion, kind, name string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{
+			"name": name, "namespace": "default"}, "spec": map[string]any{"containers": []any{map[string]any{"name": "a", "image": "b"}}}}}
+	}
+	deployment, added := own("apps/v1", "Deployment", "manager"), " is added: the operator reads its own\n"
+	delete(deployment.Object, "spec")
+	for missing, want := range map[string]string{`deployments.apps "manager" not found`: "Deployment default/manager" + added,
+		`{"error":"pods \"manager\" not found"}`:   "",
+		`{"error":"pods \"manager-0\" not found"}`: "Pod default/manager-0" + added + "Pod default/manager-1" + added} {
 		c := newChecked(t, idle{lines: func(int) []string { return []string{missing} }}.hosted())
-		c.own = append(c.own, own)
-		n := strings.Count(c.run("-n", "5").out, "Deployment default/manager is added: the operator reads its own\n")
-		if want := strings.Count(missing, "deployments"); n != want {
-			t.Errorf("%s: the Deployment is added %d times", missing, n)
+		c.own = append(c.own, deployment, own("v1", "Pod", "manager-0"), own("v1", "Pod", "manager-1"))
+		if out := c.run("-n", "5").out; !strings.Contains(out, want) || strings.Count(out, added) != strings.Count(want, added) {
+			t.Errorf("%s: want %q\n%s", missing, want, out)
 		}
 	}
 }

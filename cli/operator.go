@@ -105,16 +105,23 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs the operator's own workload and Pods if err says that they were not found. It returns these objects.
+// addOwn installs the operator's own workload, or its Pods, if err says that one was not found. It returns these
+// objects.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	idle := (*check.Idle)(nil)
 	if !errors.As(err, &idle) {
 		return nil
 	}
 	said := strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
+	var kinds []string // a second instance looks for a Pod of its own
 	for _, o := range op.Own {
 		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%ss?(\.apps)? "%s" not found`, o.GetKind(), regexp.QuoteMeta(o.GetName())))
-		if missing.MatchString(said) && op.find(o.GetKind(), o.GetNamespace(), o.GetName()) == nil {
+		if missing.MatchString(said) {
+			kinds = append(kinds, o.GetKind())
+		}
+	}
+	for _, o := range op.Own {
+		if slices.Contains(kinds, o.GetKind()) && op.find(o.GetKind(), o.GetNamespace(), o.GetName()) == nil {
 			added = append(added, o)
 		}
 	}

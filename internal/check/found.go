@@ -116,7 +116,7 @@ func (s *operator) look() (*found, error) {
 		}
 	}
 	defer func() { r.Stop() }()
-	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return !told(rec.Object) && !s.itself(rec.Object) }) {
+	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return rec.Object.Kind != "Event" && !s.itself(rec.Object) }) {
 		return nil, r.didNothing()
 	}
 	f.note(r)

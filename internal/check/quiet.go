@@ -333,7 +333,7 @@ func regular(does deed, at []time.Duration) *ticks {
 
 func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
-// Idle is the error for a controller that wrote nothing in a quiet world, except Events and Leases.
+// Idle is the error for a controller that wrote nothing in a quiet world, except Events.
 type Idle struct {
 	Owner   string   // "widget/sample"
 	Text    string   // what the controller did: "web has written nothing (2 syncs, none of which failed)"
