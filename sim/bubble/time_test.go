@@ -58,11 +58,14 @@ func TestLateRetryIsWaitedFor(t *testing.T) {
 	}
 }
 
-// polls reads a claim that does not exist, every 15 seconds.
+// polls reads and deletes a claim that does not exist, every 15 seconds.
 func polls(ctx context.Context, cfg *rest.Config) error {
 	client := kubernetes.NewForConfigOrDie(cfg)
 	for {
 		_, err := client.CoreV1().PersistentVolumeClaims("default").Get(ctx, "claim", metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			err = client.CoreV1().PersistentVolumeClaims("default").Delete(ctx, "claim", metav1.DeleteOptions{})
+		}
 		if !apierrors.IsNotFound(err) {
 			return err
 		}

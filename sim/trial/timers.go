@@ -146,8 +146,8 @@ func (r *resting) repeats(rec *sim.Record) bool {
 	return againLeast <= every && every < min(againMost, last.longest*9/5)
 }
 
-// polls reports whether a refusal is part of a poll, and therefore no change. A poll reads a missing object, or tries
-// to take a lock. To take a lock, a program creates an object that another instance of the program may have created.
+// polls reports whether a refusal is part of a poll, and therefore no change. A poll reads or deletes a missing object,
+// or tries to take a lock. To take a lock, a program creates an object that another instance of the program may have created.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
@@ -155,7 +155,7 @@ func (t *Trial) polls(rec *sim.Record) bool {
 	}
 	switch rec.Code {
 	case http.StatusNotFound:
-		return rec.Verb == "get"
+		return rec.Verb == "get" || rec.Verb == "delete"
 	case http.StatusConflict:
 		other := t.Cluster.Process(t.creator(rec.Object))
 		return rec.Verb == "create" && p.IsProgram() && other != nil && other != p && other.Controller().Name == p.Controller().Name
