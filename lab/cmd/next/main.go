@@ -165,7 +165,8 @@ func differences(text string) (lines []string) {
 	for line := range strings.Lines(text) {
 		if m := request.FindStringSubmatch(line); m != nil {
 			count[m[1]]++
-		} else if strings.Contains(line, ".go:") || strings.Contains(line, "--- FAIL") {
+		} else if strings.Contains(line, ".go:") || strings.Contains(line, "FAIL") ||
+			strings.Contains(line, "known failure") || strings.Contains(line, "has no folder") {
 			lines = append(lines, strings.TrimSpace(line))
 		}
 	}
