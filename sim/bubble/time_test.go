@@ -3,6 +3,7 @@ package bubble_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -196,4 +197,26 @@ func TestTimedEnds(t *testing.T) {
 	}()
 	w.Settle(trial.Limits{})
 	t.Error("the world settled")
+}
+
+// The steps of polls do not count for the limits, so a program with many requests in each poll settles. A loop without
+// pauses does not.
+func TestPollsOfManyRequests(t *testing.T) {
+	for pause, settles := range map[time.Duration]bool{5 * time.Second: true, time.Microsecond: false} {
+		w := trial.New(trial.Options{})
+		t.Cleanup(w.Stop)
+		w.Start("reads", program("reads", func(ctx context.Context, cfg *rest.Config) error {
+			maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
+			for ctx.Err() == nil {
+				for i := range 40 {
+					maps.Get(ctx, fmt.Sprint("c", i), metav1.GetOptions{})
+				}
+				time.Sleep(pause)
+			}
+			return nil
+		}))
+		if how := w.Settle(trial.Limits{Steps: 5000}); how.Settled != settles {
+			t.Errorf("%v: %+v", pause, how)
+		}
+	}
 }

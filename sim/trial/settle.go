@@ -27,7 +27,7 @@ type Settling struct {
 
 // Limits end a call of [Trial.Settle] that does not end by itself. The defaults suit worlds of any size, because they
 // far exceed what a call needs. Steps and writes in a lull do not count. In a lull, the world waits for a distant
-// timer, while other timers fire without effect.
+// timer, while other timers fire without effect. Most steps of programs that poll without effect do not count either.
 type Limits struct {
 	Writes int           // number of commits, without status writes; 0: half a million
 	Steps  int           // number of steps; 0: two million, or 15,000 plus Recorded if the world has a whole program
@@ -61,18 +61,30 @@ func (l *Limits) fill(hosted bool) {
 // a lull.
 type counted struct {
 	writes, steps int
-	wrote         int // the value of tally.writes at the last call of pass
-	lulled        int // number of steps in a lull
+	wrote         int  // the value of tally.writes at the last call of pass
+	hosted        bool // the world has a whole program
+	lulled        int  // number of steps in a lull
+	polled        int  // number of steps in polls of whole programs
 }
 
-// pass is called after each step. In a lull (see lulled), it excludes the step and its writes from the limits.
+// mostPolled is the maximum of counted.polled. A poll of 200 requests every five seconds needs 50,000 steps in twenty
+// minutes (pollsFor).
+const mostPolled = 60_000
+
+// pass is called after each step. In a lull (see lulled), it excludes the step and its writes from the limits. It also
+// excludes the steps of programs that poll without effect, at most ten times a second on average.
 func (t *Trial) pass(from *counted) {
 	c := &t.fight.tally
 	wrote := c.writes - from.wrote
-	if from.wrote = c.writes; !t.rest.lulled(t.World.Clock.Elapsed()) || from.lulled >= maxSteps {
+	from.wrote = c.writes
+	switch now := t.World.Clock.Elapsed(); {
+	case t.rest.lulled(now) && from.lulled < maxSteps:
+		from.lulled++
+	case from.hosted && from.polled < mostPolled && t.rest.beating(now):
+		from.polled++
+	default:
 		return
 	}
-	from.lulled++
 	from.steps++
 	from.writes += wrote
 	c.committed++
@@ -138,12 +150,13 @@ func (t *Trial) underWay() string {
 // Limits.Rest is set and interrupted work is complete.
 func (t *Trial) Settle(l Limits) Settling {
 	bounded := l.Writes > 0
-	l.fill(slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram))
+	hosted := slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram)
+	l.fill(hosted)
 	t.fight.reset()
 	t.rest.reset()
 	c := &t.fight.tally
 	writes, steps, start := c.writes, t.World.Steps(), t.World.Clock.Elapsed()
-	from := counted{writes: writes, steps: steps, wrote: writes}
+	from := counted{writes: writes, steps: steps, wrote: writes, hosted: hosted}
 	c.committed = steps
 	t.limit = deadline{}
 	end := start + l.For
