@@ -237,13 +237,16 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	if n[Accepted] > 0 {
 		verdict += ", except for what is accepted"
 	}
+	if len(p.found.dependents) == 0 {
+		verdict += ", but the sample got no dependents"
+	}
 	switch {
 	case len(violated) > 0:
 		verdict = kind + ": VIOLATES " + strings.Join(violated, ", ")
 	case explored == 0:
 		verdict = kind + ": no verdict, since no case was explored"
 	case p.Unsettled:
-		verdict = kind + ": no verdict, since the operator does not settle with the sample alone"
+		verdict = kind + ": no verdict, since the operator does not settle with its sample alone: limit each world with --for"
 	case failed > 0:
 		verdict = kind + ": DOES NOT SETTLE in some schedules"
 	}
