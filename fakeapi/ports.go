@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/threelaws/threelaws/fakeapi/internal/registry"
 )
 
 const firstNodePort, lastNodePort = 30000, 32767
@@ -51,7 +53,7 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 		}
 		c.s.Each(serviceKind, func(other runtime.Object) bool {
 			o := other.(*corev1.Service)
-			if usesPort(o, a.port) && (o.Name != s.Name || o.Namespace != s.Namespace) {
+			if usesPort(o, a.port) && (c.draft.old == nil || o.Name != s.Name || o.Namespace != s.Namespace) {
 				why = errors.New("provided port is already allocated")
 			}
 			return why == nil
@@ -67,7 +69,8 @@ func (c *call) allocatePorts(asked []askedPort, obj runtime.Object) error {
 // serviceRange contains the addresses of Services. ServiceCIDRs add further ranges.
 var serviceRange = netip.MustParsePrefix("10.96.0.0/12")
 
-// inRange returns an error if a Service gets its first cluster IP, and this IP is outside of all ranges (alloc.go).
+// inRange returns an error if a Service gets its first cluster IP, and this IP is outside of all ranges or in use
+// (alloc.go).
 func (c *call) inRange(obj, old runtime.Object) error {
 	s, ok := obj.(*corev1.Service)
 	was, _ := old.(*corev1.Service)
@@ -76,14 +79,31 @@ func (c *call) inRange(obj, old runtime.Object) error {
 	}
 	for _, text := range s.Spec.ClusterIPs {
 		ip, err := netip.ParseAddr(text)
-		if err != nil || serviceRange.Contains(ip) || c.s.inCIDR(ip) {
-			continue // not an address ("None"), or in a range
+		why := ""
+		switch {
+		case err != nil: // "None"
+		case !serviceRange.Contains(ip) && !c.s.inCIDR(ip):
+			why = "the provided network does not match the current range"
+		case !c.draft.dryRun && text != registry.AddressOf(s) && c.s.hasAddress(text):
+			why = "provided IP is already allocated"
+		}
+		if why == "" {
+			continue
 		}
 		return apierrors.NewInvalid(schema.GroupKind{Kind: c.k.GVK.Kind}, s.Name, field.ErrorList{field.Invalid(
-			field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs, fmt.Sprintf("failed to allocate IP %s: "+
-				"the provided network does not match the current range", text))})
+			field.NewPath("spec", "clusterIPs"), s.Spec.ClusterIPs,
+			fmt.Sprintf("failed to allocate IP %s: %s", text, why))})
 	}
 	return nil
+}
+
+// hasAddress reports whether a Service has a cluster IP.
+func (s *Server) hasAddress(ip string) (has bool) {
+	s.Each(serviceKind, func(o runtime.Object) bool {
+		has = slices.Contains(o.(*corev1.Service).Spec.ClusterIPs, ip)
+		return !has
+	})
+	return has
 }
 
 func (s *Server) inCIDR(ip netip.Addr) bool {

@@ -30,6 +30,7 @@ func TestOrderOfStages(t *testing.T) {
 	const ports = `spec: {type: NodePort, ports: [{port: 80, nodePort: 30000}]}}`
 	service := made[*corev1.Service](t, s, serviceKind, `{metadata: {name: old}, spec: {ports: [{port: 80}]}}`)
 	made[runtime.Object](t, s, serviceKind, `{metadata: {name: taken}, `+ports)
+	made[runtime.Object](t, s, serviceKind, `{metadata: {name: fixed}, spec: {clusterIP: 10.96.0.9, ports: [{port: 80}]}}`)
 	made[runtime.Object](t, s, podKind, `{metadata: {name: old, labels: {deny: ""}},
 		spec: {nodeName: n, containers: [{name: c, image: i}]}}`)
 	must(t, s, &Request{Verb: Delete, Kind: podKind, Namespace: "default", Name: "old"})
@@ -73,6 +74,11 @@ func TestOrderOfStages(t *testing.T) {
 		{"allocate, then validate and permit and charge", `Service "x" is invalid: spec.ports[0].nodePort: ` +
 			`Invalid value: 30000: provided port is already allocated`, write(serviceKind, "x",
 			`{metadata: {name: NAME, labels: {deny: "", "?": ""}}, `+ports), 0},
+		{"allocate a port, then store", "Invalid value: 30000: provided port is already allocated", write(serviceKind,
+			"taken", `{metadata: {name: NAME}, `+ports), 0},
+		{"allocate an address, then store", `spec.clusterIPs: Invalid value: ["10.96.0.9"]: failed to allocate IP ` +
+			"10.96.0.9: provided IP is already allocated", write(serviceKind, "fixed",
+			`{metadata: {name: NAME}, spec: {clusterIP: 10.96.0.9, ports: [{port: 80}]}}`), 0},
 		{"allocate nothing for another type", "spec.ports[0].nodePort: Forbidden: may not be used when `type` is " +
 			"'ClusterIP'", write(serviceKind, "x",
 			`{metadata: {name: NAME}, spec: {ports: [{port: 80, nodePort: 30000}]}}`), 0},

@@ -40,7 +40,7 @@ func giveAddress(s *corev1.Service) {
 		return
 	}
 	if s.Spec.ClusterIP == "" && len(s.Spec.ClusterIPs) == 0 {
-		s.Spec.ClusterIP = addressOf(s)
+		s.Spec.ClusterIP = AddressOf(s)
 	}
 	if len(s.Spec.ClusterIPs) == 0 {
 		s.Spec.ClusterIPs = []string{s.Spec.ClusterIP}
@@ -72,14 +72,14 @@ func hashOf(s *corev1.Service) (h uint32) {
 	return h
 }
 
-// addressOf returns the cluster IP that a Service gets if its spec sets none.
-func addressOf(s *corev1.Service) string {
+// AddressOf returns the cluster IP that a Service gets if its spec sets none.
+func AddressOf(s *corev1.Service) string {
 	h := hashOf(s)
 	return fmt.Sprintf("10.%d.%d.%d", 96+h>>16&15, h>>8&255, 1+h&253)
 }
 
 func addressDry(s *corev1.Service) {
-	if s.Spec.ClusterIP == addressOf(s) {
+	if s.Spec.ClusterIP == AddressOf(s) {
 		s.Spec.ClusterIP, s.Spec.ClusterIPs = "10.0.0.0", []string{"10.0.0.0"}
 	}
 }
