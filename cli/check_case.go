@@ -200,7 +200,8 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		}
 		raw[f.Law] = path
 		line.clear()
-		c.say("  %-22s violated: %s: %s\n%25skept as %s, and minimized now\n", j.Name, f.Law, f.Said(), "", path)
+		said, _, _ := strings.Cut(f.Said(), "; the last lines that it printed:") // these follow in the timeline
+		c.say("  %-22s violated: %s: %s\n%25skept as %s, and minimized now\n", j.Name, f.Law, said, "", path)
 		line.show("%s: minimizing %s", j.Name, f.Law)
 	}
 	if c.verbose {

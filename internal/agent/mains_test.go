@@ -96,12 +96,15 @@ func TestVendorFolder(t *testing.T) {
 	dir := t.TempDir()
 	text, err := os.ReadFile(filepath.Join("testdata", "bare", "main.go"))
 	must(t, err)
-	keep := strings.NewReplacer("package main", "package keep", "func main()", "func Main()").Replace(string(text))
+	spin, err := os.ReadFile(filepath.Join("testdata", "bare", "spin.go"))
+	must(t, err)
+	keep := strings.NewReplacer("package main", "package keep", "func main()", "func Main()")
 	for path, text := range map[string]string{
 		"go.mod":                          "module example.com/bare\n\ngo 1.25.0\n\nrequire example.com/keep v1.0.0\n",
 		"main.go":                         "package main\n\nimport \"example.com/keep\"\n\nfunc main() { keep.Main() }\n",
 		"vendor/modules.txt":              "# example.com/keep v1.0.0\n## explicit; go 1.25.0\nexample.com/keep\n",
-		"vendor/example.com/keep/keep.go": keep,
+		"vendor/example.com/keep/keep.go": keep.Replace(string(text)),
+		"vendor/example.com/keep/spin.go": keep.Replace(string(spin)),
 	} {
 		at := filepath.Join(dir, path)
 		must(t, os.MkdirAll(filepath.Dir(at), 0o755))

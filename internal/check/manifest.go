@@ -71,8 +71,22 @@ func (m manifest) copied(name string) manifest {
 	return c
 }
 
-// ungenerate removes the selector and the labels that the server generates for a Job. They differ for each Job.
+// ungenerate removes what the server has given to one object only: the addresses and node ports of a Service, and the
+// selector and the labels of a Job.
 func (m manifest) ungenerate() {
+	if m.GroupVersionKind() == (schema.GroupVersionKind{Version: "v1", Kind: "Service"}) {
+		if ip, _, _ := unstructured.NestedString(m.Object, "spec", "clusterIP"); ip != "None" {
+			unstructured.RemoveNestedField(m.Object, "spec", "clusterIP")
+			unstructured.RemoveNestedField(m.Object, "spec", "clusterIPs")
+		}
+		if ports, has, _ := unstructured.NestedSlice(m.Object, "spec", "ports"); has {
+			for _, p := range ports {
+				delete(p.(map[string]any), "nodePort")
+			}
+			_ = unstructured.SetNestedSlice(m.Object, ports, "spec", "ports")
+		}
+		return
+	}
 	manual, _, _ := unstructured.NestedBool(m.Object, "spec", "manualSelector")
 	if m.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) || manual {
 		return
