@@ -120,7 +120,7 @@ func (c *call) permitResize(p *corev1.Pod, old *entry, dryRun bool) error {
 func (c *call) secures(obj, old runtime.Object) error {
 	ns, is := obj.(*corev1.Namespace)
 	if pod := c.k == podKind; !c.s.plugged(podSecurity) || c.req.Subresource != "" && (!pod || c.posted()) ||
-		c.req.Subresource == "status" {
+		c.req.Subresource == "status" || !is && !admission.HasPod(obj) {
 		return nil
 	}
 	if !is {

@@ -98,7 +98,7 @@ var edges = []edge{
 		"k8s.io/client-go/applyconfigurations", "k8s.io/client-go/kubernetes/scheme",
 		"sigs.k8s.io/structured-merge-diff/v6"},
 		"a field manager is made of a row of the table of kinds"},
-	{"fakeapi/internal/admission", []string{"fakeapi/internal/metadata", "internal/quotausage", api, apimachinery,
+	{"fakeapi/internal/admission", []string{"fakeapi/internal/metadata", "internal/kubernetes", "internal/quotausage", api, apimachinery,
 		"k8s.io/component-helpers/nodedeclaredfeatures", "k8s.io/component-helpers/resource",
 		"k8s.io/pod-security-admission"},
 		"admission depends on the object and on other objects, not on requests and the store"},

@@ -42,6 +42,11 @@ func TestMistakes(t *testing.T) {
 			s.Run = func(context.Context, *rest.Config) error { return errors.New("no flags") }
 		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (the program " +
 			"returned: no flags)"},
+		"a program without the controller": {func(s *Subject) {
+			s.Controller = host.Controller{}
+			s.Run = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
+		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (0 requests, " +
+			"none of which was refused; it does not watch Widget)"},
 		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
 			"conformance.Subject: Run and Controller exclude each other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",

@@ -15,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/component-helpers/nodedeclaredfeatures"
 	"k8s.io/component-helpers/resource"
+
+	"github.com/threelaws/threelaws/internal/kubernetes"
 )
 
-var served = version.MustParse("1.36.3")
+var served = version.MustParse(kubernetes.Version)
 
 // Declared returns an error if a resized Pod needs a feature that its node does not declare, or if the node is unknown.
 // It is the NodeDeclaredFeatureValidator plugin (plugin/pkg/admission/nodedeclaredfeatures).

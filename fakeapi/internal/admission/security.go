@@ -42,6 +42,12 @@ func Secured(ns *corev1.Namespace) bool {
 	return false
 }
 
+// HasPod reports whether an object is a Pod, or has a Pod template.
+func HasPod(obj runtime.Object) bool {
+	_, spec := podOf(obj)
+	return spec != nil
+}
+
 // SecureNamespace returns the errors in the labels of a namespace, or warnings about its Pods if it becomes stricter.
 // old is nil for a create. It does what k8s.io/pod-security-admission/admission does, but has no limit of Pods and time.
 func SecureNamespace(ns, old *corev1.Namespace, pods []*corev1.Pod) (warnings []string, errs field.ErrorList) {
