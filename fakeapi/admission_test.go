@@ -105,6 +105,12 @@ func TestPodSecurity(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
+	change := func(patch string) *Request {
+		return &Request{Verb: Patch, Kind: podKind, Namespace: "warned", Name: "a", PatchType: types.StrategicMergePatchType,
+			Patch: []byte(patch)}
+	}
+	must(t, s, change(`{"metadata":{"labels":{"x":"y"}}}`)) // only a new image is evaluated
+	refused(t, s, change(`{"spec":{"containers":[{"name":"c","image":"y"}]}}`), 403, "violates PodSecurity")
 	must(t, New(Options{WithoutPlugins: []string{podSecurity}}), create(s, namespaceKind, "", namespace("x", "enforce: foo")))
 }
 
