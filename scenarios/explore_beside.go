@@ -65,7 +65,7 @@ func (a *asked) look(r *Run) {
 
 func kinds(c *host.Controller) []string {
 	var all []string
-	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit) {
+	for _, gvk := range slices.Concat(c.Owns, c.Contract.MayEdit, c.Contract.Outlives) {
 		all = append(all, gvk.Kind)
 	}
 	return all
@@ -75,7 +75,7 @@ func kinds(c *host.Controller) []string {
 func twofold(r *Run, controllers map[string]*host.Controller) []string {
 	var all []string
 	for _, c := range controllers {
-		for _, gvk := range append(slices.Concat(c.Owns, c.Contract.MayEdit), c.For) {
+		for _, gvk := range append(slices.Concat(c.Owns, c.Contract.MayEdit, c.Contract.Outlives), c.For) {
 			for _, k := range r.t.Server.Kinds() {
 				if k.GVK.Kind == gvk.Kind && k.GVK.Group != gvk.Group && r.t.Server.Len(k) > 0 {
 					all = append(all, gvk.Kind)

@@ -130,12 +130,16 @@ func bare(m manifest) manifest {
 }
 
 // finishes lists the controllers that complete the objects of a kind: for a Job, the Job controller and the kubelet.
-// Other controllers, such as the Deployment controller, run only if Operator.With lists them.
+// Other controllers, such as the disruption controller, run only if Operator.With lists them.
 var finishes = map[string][]string{
 	"CronJob":               {"cronjob", "job", "kubelet"},
+	"DaemonSet":             {"daemonset", "kubelet"},
+	"Deployment":            {"deployment", "replicaset", "kubelet"},
 	"Job":                   {"job", "kubelet"},
 	"Pod":                   {"kubelet"},
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
+	"ReplicaSet":            {"replicaset", "kubelet"},
+	"StatefulSet":           {"statefulset", "kubelet"},
 }
 
 // finish adds the controllers that complete the objects that the tested controller has created in a run. It reports

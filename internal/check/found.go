@@ -21,7 +21,7 @@ type found struct {
 	finalizers []string
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
-	shared     []sim.Ref                 // objects in plain that also refer to a second owner
+	shared     []sim.Ref                 // objects that need no ControllerRef: they refer to two owners, or outlive theirs
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
 	unnoticed  []string                  // kinds of dependents that are created again late after a deletion, and when
@@ -84,9 +84,10 @@ const (
 	refers   = "with a plain reference"
 	sharing  = "with a plain reference, one for all owners (declare Owns, and it must have a ControllerRef)"
 	none     = "without a reference"
-	outlives = "without a reference, so that it outlives its owner"
+	outlives = "without a reference, so that it outlives its owner" // see operator.names
 	afar     = "out of the reach of a reference"
 	elses    = "for an object of another kind"
+	chained  = "with a ControllerRef to a dependent"
 	itself   = "for itself, in a world without a sample too"
 )
 
@@ -256,8 +257,9 @@ func (f *found) note(r *quiet) {
 		}
 		f.applies = f.applies || rec.Verb == "patch"
 		c := creation{gvk, r.belongs(m)}
-		if c.how == none && gvk.Kind == "PersistentVolumeClaim" {
-			c.how = outlives // a claim holds data, and outlives its owner as with a StatefulSet
+		if c.how == none && (gvk.Kind == "PersistentVolumeClaim" || gvk.Kind == "Secret" && r.s.names(m)) {
+			c.how = outlives
+			f.shared = appendOnce(f.shared, sim.Ref{Kind: gvk.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		if ref := metav1.GetControllerOf(m); c.how == elses && ref != nil {
 			f.worksOn(r, schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
@@ -271,6 +273,38 @@ func (f *found) note(r *quiet) {
 			f.owns = appendOnce(f.owns, gvk)
 		}
 	}
+}
+
+// names reports whether the spec of the sample contains the object's name. A Secret without references then outlives its
+// owner, as with cert-manager: the user could have created it, other owners may use it, and it may hold the password of
+// a volume. A PersistentVolumeClaim holds data, and outlives its owner as with a StatefulSet.
+func (s *operator) names(m metav1.Object) bool {
+	return m.GetNamespace() == s.owner.GetNamespace() && contains(s.owner.Object["spec"], m.GetName())
+}
+
+// contains reports whether text is a value in v, which consists of maps, slices and scalars.
+func contains(v any, text string) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, x := range v {
+			if contains(x, text) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return contains(x, text) })
+	}
+	return v == text
+}
+
+// outliving lists the kinds of which each object without references may outlive its owner.
+func (f *found) outliving() (kinds []schema.GroupVersionKind) {
+	for _, c := range f.creates {
+		if c.how == outlives && !slices.Contains(f.creates, creation{c.kind, none}) {
+			kinds = append(kinds, c.kind)
+		}
+	}
+	return kinds
 }
 
 // worksOn records another kind that the program reconciles.
@@ -292,7 +326,7 @@ func (f *found) wrote(rec *sim.Record) {
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
 	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&
-		r.shows(ref.Kind) && r.there(ref, m.GetNamespace()) {
+		r.shows(ref.Kind) && r.resolve(ref, m.GetNamespace()) != nil {
 		return elses
 	}
 	if owner.GetNamespace() != "" && m.GetNamespace() != owner.GetNamespace() {
@@ -306,7 +340,16 @@ func (r *quiet) belongs(m metav1.Object) string {
 			return refers
 		}
 	}
+	if r.below(metav1.GetControllerOf(m), m.GetNamespace()) {
+		return chained
+	}
 	return none
+}
+
+// below reports whether a ControllerRef refers to a stored object that the sample controls.
+func (r *quiet) below(ref *metav1.OwnerReference, namespace string) bool {
+	above, owner := r.resolve(ref, namespace), r.stored(r.s.owner)
+	return above != nil && owner != nil && metav1.IsControlledBy(above, owner.(metav1.Object))
 }
 
 // deletions finds, for each deletion policy, what the controller itself deletes after the sample was deleted:

@@ -156,17 +156,22 @@ func (r *quiet) shown(m manifest) manifest {
 	return shown(o, m.GroupVersionKind())
 }
 
-// there reports whether the object of an owner reference exists.
-func (r *quiet) there(ref *metav1.OwnerReference, namespace string) bool {
+// resolve returns the object of an owner reference. It returns nil if ref is nil, or if the object does not exist.
+func (r *quiet) resolve(ref *metav1.OwnerReference, namespace string) metav1.Object {
+	if ref == nil {
+		return nil
+	}
 	k := r.Server.Kind(schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind))
 	if k == nil {
-		return false
+		return nil
 	}
 	if !k.Namespaced {
 		namespace = ""
 	}
-	o := r.Server.Lookup(k, namespace, ref.Name)
-	return o != nil && o.(metav1.Object).GetUID() == ref.UID
+	if o, _ := r.Server.Lookup(k, namespace, ref.Name).(metav1.Object); o != nil && o.GetUID() == ref.UID {
+		return o
+	}
+	return nil
 }
 
 // shows reports whether an informer of the controller has delivered an object of this kind.

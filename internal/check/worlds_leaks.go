@@ -23,10 +23,19 @@ type cleanUp struct {
 	leaves  []schema.GroupVersionKind // kinds that the controller does not delete
 }
 
-// remains contains the names of the objects of a kind that exist before or after an owner is deleted.
+// remains contains the names of the objects of a kind without owner references, before or after an owner is deleted.
 type remains struct {
 	kind  schema.GroupVersionKind
 	names map[string]bool // "namespace/name"
+}
+
+func (r remains) in(other remains) bool {
+	for name := range r.names { //detcheck:ordered all must be there
+		if !other.names[name] {
+			return false
+		}
+	}
+	return true
 }
 
 // cleansUp finds the kinds whose objects the controller deletes after the sample, although they do not refer to it. It
@@ -51,7 +60,7 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	}
 	for i, kind := range kinds {
 		switch {
-		case len(alone[i].names) < len(had[i].names):
+		case !had[i].in(alone[i]):
 			c.removes, c.there = append(c.removes, beside[i]), append(c.there, there[i])
 		case len(had[i].names) > 0 && len(f.finalizers) > 0:
 			c.leaves = append(c.leaves, kind)
@@ -81,7 +90,9 @@ func (r *quiet) remains(kinds []schema.GroupVersionKind) (list []remains) {
 	for _, gvk := range kinds {
 		here := remains{gvk, map[string]bool{}}
 		r.Server.Each(r.Server.Kind(gvk), func(o runtime.Object) bool {
-			here.names[fullName(o)] = true
+			if !referring(o) {
+				here.names[fullName(o)] = true
+			}
 			return true
 		})
 		list = append(list, here)
@@ -89,13 +100,15 @@ func (r *quiet) remains(kinds []schema.GroupVersionKind) (list []remains) {
 	return list
 }
 
+func referring(o runtime.Object) bool { return len(o.(metav1.Object).GetOwnerReferences()) > 0 }
+
 func fullName(o runtime.Object) string {
 	m := o.(metav1.Object)
 	return m.GetNamespace() + "/" + m.GetName()
 }
 
 // cleared returns a check for the time after an owner's deletion. For each kind in allowed, at most that many objects
-// may exist then. If allowed is empty, cleared returns nil.
+// without owner references may exist then. If allowed is empty, cleared returns nil.
 func cleared(owner manifest, allowed []remains) scenarios.Func {
 	if len(allowed) == 0 {
 		return nil
@@ -109,7 +122,7 @@ func cleared(owner manifest, allowed []remains) scenarios.Func {
 			if err != nil {
 				return err
 			}
-			if len(list) <= len(quiet.names) {
+			if list = slices.DeleteFunc(list, referring); len(list) <= len(quiet.names) {
 				continue
 			}
 			for _, o := range list {

@@ -29,7 +29,7 @@ type Case struct {
 	// Beside are other controllers. They are not under test, so they may do nothing.
 	Beside []host.Controller
 	// With names controllers of this module that run too, in the syntax of the verb controllers: "gc", "namespace",
-	// "replicaset@controllerref".
+	// "replicaset@controllerref". They are not under test: of their violations, only fights are reported.
 	With []string
 
 	// CRDs are files and directories with CustomResourceDefinitions that exist from the start; other objects in them
@@ -112,6 +112,14 @@ func (c *Case) Registry() *scenarios.Registry {
 		g.Funcs[settledCheck] = c.Settled
 	}
 	g = builtin.Complete(g)
+	for _, spec := range c.With {
+		x, _ := g.Controller(spec) // the method check reports an unknown name
+		for i := range g.Controllers {
+			if c := &g.Controllers[i]; c.Name == x.Name && c.Era == x.Era {
+				c.Contract.Exempt = true
+			}
+		}
+	}
 	g.Laws = slices.Clip(g.Laws)
 	for i := range c.Controllers {
 		for _, l := range c.Controllers[i].Contract.Laws() {

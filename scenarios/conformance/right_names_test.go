@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"slices"
 	"strconv"
+	"strings"
+	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -12,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -29,6 +32,7 @@ var rightNames = []right{
 	{"immutable dependents are replaced", by(replaces), ""},
 	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, living(runs), jobs)}, ""},
 	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
+	{"a Secret that the owner names", []host.Controller{retainsPassword(secrets)}, namesSecret},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
 
@@ -206,6 +210,40 @@ kind: Secret
 metadata: {name: token, namespace: default}
 stringData: {token: abc}
 `
+
+const namesSecret = `
+apiVersion: garden.example.com/v1
+kind: Garden
+metadata: {name: web}
+spec: {color: green, secret: web-password}
+`
+
+// retainsPassword creates an object with a password under the name in its owner's spec, unless the object exists. Like
+// a Secret of cert-manager, the object has no reference, and outlives the owner. Another object has a ControllerRef.
+func retainsPassword(kind schema.GroupVersionKind) host.Controller {
+	return reconciler("retains", gardens, living(func(a *at, owner *thing) error {
+		if secretOf(owner) == "" {
+			return nil
+		}
+		next := object(kind, owner.GetNamespace(), secretOf(owner))
+		next.Object["data"] = map[string]any{"password": "YWJj"}
+		if err := ignoreAlreadyExists(a.upsert(next, func(*thing) error { return nil })); err != nil {
+			return err
+		}
+		return ignoreAlreadyExists(a.ensure(owner, a.bare(owner, owner.GetName()+"-token")))
+	}), kind)
+}
+
+// An owner that names a ConfigMap is no reason to create the ConfigMap without a reference.
+func TestNamedSecret(t *testing.T) {
+	for kind, want := range map[schema.GroupVersionKind]string{secrets: "held", parts: "violated"} {
+		s := subjectOf(t, retainsPassword(kind))
+		s.Samples = []string{sampleFile(t, namesSecret)}
+		if got := verdicts(t, prepared(t, s), "one-owner")["take-ownership"]; !strings.HasPrefix(got, want) {
+			t.Errorf("a %s gets %q, and not %q", kind.Kind, got, want)
+		}
+	}
+}
 
 func secretOf(owner *thing) string { return stringAt(owner, "spec", "secret") }
 

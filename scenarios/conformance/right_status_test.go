@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -230,6 +231,25 @@ func serves(a *at, owner *thing) error {
 		ready = intAt(is, "status", "readyReplicas")
 	}
 	return a.reports(owner, "ready", ready)
+}
+
+// The Deployment controller runs beside an operator with Deployments, and sets the annotation
+// deployment.kubernetes.io/revision. An operator that replaces all annotations fights with it.
+func TestFightWithDeploymentController(t *testing.T) {
+	erases := func(a *at, owner *thing) error {
+		d := a.cachedAt(deployments, "default/"+owner.GetName())
+		if d == nil || len(d.GetAnnotations()) == 1 {
+			return serves(a, owner)
+		}
+		d = d.DeepCopy()
+		d.SetAnnotations(map[string]string{specHash: d.GetAnnotations()[specHash]})
+		return a.update(d)
+	}
+	s := subjectOf(t, reconciler("erases", gardens, living(erases), deployments, services))
+	got := verdicts(t, prepared(t, s), "one-owner")["never-fight"]
+	if !strings.HasPrefix(got, "violated") {
+		t.Errorf("never-fight gets %q", got)
+	}
 }
 
 // refused reports that a quota refused a dependent, and retries after one minute.

@@ -84,6 +84,11 @@ func (s *Actor) standsAlone(o sim.Ref) bool {
 	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
+// outlives reports whether an object without references may have been created so ([Contract].Outlives).
+func (s *Actor) outlives(kind string, m metav1.Object) bool {
+	return among(s.Outlives, kind) && len(m.GetOwnerReferences()) == 0
+}
+
 // counts reports whether a dependent is active: it is not terminating, and [Contract].Active accepts it.
 func (s *Actor) counts(value any, m metav1.Object) bool {
 	return !meta.Deleting(m) && (s.Active == nil || s.Active(objectOf(value)))
@@ -171,6 +176,7 @@ func (s *Actor) mostAtOnce(owner any) int {
 // field is not checked.
 type Contract struct {
 	Profile Profile // which laws apply
+	Exempt  bool    // the controller is not under test: only fights with other controllers are reported
 
 	// Ownership: which objects belong to which owner.
 
@@ -178,6 +184,7 @@ type Contract struct {
 	Adoptable   func(owner, orphan runtime.Object) bool    // whether the controller adopts an orphan that the owner selects; nil: always
 	Ignores     func(owner runtime.Object) bool            // whether the controller does nothing (more) for an owner, such as a finished Job
 	Standalone  []sim.Ref                                  // objects that the controller creates without an owner, such as a Lease
+	Outlives    []schema.GroupVersionKind                  // kinds that the controller may create without references, so that they outlive their owner
 	SharedKinds []schema.GroupVersionKind                  // kinds that other controllers of the same program also write
 	MayEdit     []schema.GroupVersionKind                  // kinds that the controller edits without owning them, such as an autoscaler's targets
 	Unwatched   []schema.GroupVersionKind                  // owned kinds whose events enqueue nothing

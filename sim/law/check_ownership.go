@@ -34,7 +34,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	switch {
 	case w.isFor(w.NewOwner):
 		j.misnamed(r, "created")
-	case w.dropped, j.colleagues(r, w.NewOwner):
+	case w.dropped, j.colleagues(r, w.NewOwner), w.Actor.outlives(r.Object.Kind, w.After):
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+j.strangeOwner(r))
 	default:
