@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
@@ -260,5 +261,39 @@ func TestProgramPanics(t *testing.T) {
 				t.Errorf("%q, and breaks %q, want %q", got, broken, want)
 			}
 		})
+	}
+}
+
+// noLists never chooses the actions of list requests.
+type noLists struct{}
+
+func (noLists) Pick(int, string) int { return 0 }
+
+func (noLists) Next(_ *sim.World, enabled []sim.Action) int {
+	return slices.IndexFunc(enabled, func(a sim.Action) bool { return !strings.Contains(a.Detail, "list") })
+}
+
+// A cycle is no fight while a request of the program waits. The answer could end the cycle.
+func TestStarvedRequest(t *testing.T) {
+	for _, lists := range []bool{false, true} {
+		flips := func(ctx context.Context, cfg *rest.Config) error {
+			maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
+			if lists {
+				go func() { _, _ = maps.List(ctx, metav1.ListOptions{}) }()
+			}
+			for i := range 200 {
+				patch := fmt.Sprintf(`{"data":{"on":"%t"}}`, i%2 == 0)
+				if _, err := maps.Patch(ctx, "a", types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+					return err
+				}
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		}
+		w := started(t, program("flips", flips), noLists{}, nil, "a")
+		if s := w.Settle(trial.Limits{}); s.Fight == lists {
+			t.Errorf("with a waiting list request %t: %+v", lists, s)
+		}
+		w.Stop()
 	}
 }

@@ -39,6 +39,12 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
+// Starved reports whether a request of a whole program has waited since before the record with this index.
+func (p *Process) Starved(record int) bool {
+	g, is := p.engine.(*hosted)
+	return is && slices.ContainsFunc(g.calls, func(c *Call) bool { return c.asked < record })
+}
+
 // Settled records that the world has settled, and which keys wait forever. It skips a process if its paused watch has
 // waiting events. reason says why the world counts as settled although work remains; it is "" if none remains.
 func (c *Cluster) Settled(reason string) {

@@ -154,7 +154,7 @@ func (t *Trial) fought() bool {
 		cycle := w.cycle
 		w.cycle = nil
 		w.detector.Reset()
-		if t.blindIn(cycle) {
+		if t.blindIn(cycle) || t.starves(cycle[0]) {
 			return false
 		}
 		r.Cause, r.Reason = cycle[0], fight.CycleReason(cycle)
@@ -164,7 +164,7 @@ func (t *Trial) fought() bool {
 	case w.growth.hit != nil:
 		what := w.growth.hit
 		w.growth.hit = nil
-		if !t.endless(what) {
+		if !t.endless(what) || t.starves(what.last[0]) {
 			return false
 		}
 		r.Cause, r.Reason, r.Message = what.last[0], fight.CycleReason(what.last[1:]), t.grows(what)
@@ -186,6 +186,12 @@ func (t *Trial) blindIn(cycle []int) bool {
 		p := t.Cluster.Process(r.Process)
 		return p != nil && p.Withheld()
 	})
+}
+
+// starves reports whether a process has waited for an answer since before the record with this index. The answer might
+// end what repeats, for example if the request is a watch.
+func (t *Trial) starves(record int) bool {
+	return slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool { return p.Starved(record) })
 }
 
 // disturbed reports whether a process is down or has a paused watch.
