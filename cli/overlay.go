@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -69,11 +68,11 @@ folder (XDG_CACHE_HOME). --clean removes them.`,
 }
 
 func cacheDir() (string, error) {
-	dir, err := os.UserCacheDir()
+	dir, err := overlay.Cache()
 	if err != nil {
 		return "", usage("there is no cache folder: %v; set XDG_CACHE_HOME", err)
 	}
-	return filepath.Join(dir, "threelaws"), nil
+	return dir, nil
 }
 
 func testCommand(a *app) *cobra.Command {

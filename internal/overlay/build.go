@@ -143,6 +143,9 @@ func holds(file, function string) string {
 	return ""
 }
 
+// Variable is an environment variable that is set in tests with the overlay.
+const Variable = "THREELAWS_OVERLAY"
+
 // Test returns a go test command that uses the overlay, for the module in a directory. It does not change CGO_ENABLED,
 // because the race detector needs cgo.
 func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, error) {
@@ -155,7 +158,7 @@ func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, err
 		return nil, err
 	}
 	cmd := t.command(ctx, dir, append([]string{"test", "-vet=off", "-overlay", path}, args...)...)
-	cmd.Env = append(cmd.Env, "CGO_ENABLED="+os.Getenv("CGO_ENABLED"))
+	cmd.Env = append(cmd.Env, "CGO_ENABLED="+os.Getenv("CGO_ENABLED"), Variable+"="+path)
 	return cmd, nil
 }
 

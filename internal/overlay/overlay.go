@@ -53,6 +53,12 @@ func Versions() []string {
 	panic("overlay: sums.txt has no line of versions")
 }
 
+// Cache returns the directory in which overlays are stored by default.
+func Cache() (string, error) {
+	dir, err := os.UserCacheDir()
+	return filepath.Join(dir, "threelaws"), err
+}
+
 // Make writes the overlay of a toolchain to a cache directory, unless it is there already. It copies a toolchain in the
 // module cache first, because files there must not be replaced. Then t.Root is the copy.
 func Make(t *Toolchain, cache string) (path string, err error) {

@@ -176,6 +176,31 @@ func TestSecondControllerOfAProgram(t *testing.T) {
 	Test(t, s)
 }
 
+// Two runs of a program with a random order differ. Then the test runs again under the overlay, and passes.
+func TestRandomOrder(t *testing.T) {
+	if os.Getenv("SOAK") == "" {
+		t.Skip("it compiles all dependencies with the overlay, which takes minutes: set SOAK=1")
+	}
+	s := whole(false, wrong{})
+	run := s.Run
+	s.Run = func(ctx context.Context, cfg *rest.Config) error {
+		client, err := kubernetes.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		for name := range map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true, "f": true} {
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}}
+			_, err := client.CoreV1().ConfigMaps("default").Create(ctx, cm, metav1.CreateOptions{})
+			if err != nil && !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+		}
+		return run(ctx, cfg)
+	}
+	s.Schedules = usual / 6
+	Test(t, s)
+}
+
 // withLocks adds a controller to a program. It creates a ConfigMap and a Secret for each Lease.
 func withLocks(run func(context.Context, *rest.Config) error) func(context.Context, *rest.Config) error {
 	return func(ctx context.Context, cfg *rest.Config) error {

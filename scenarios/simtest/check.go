@@ -50,8 +50,10 @@ var (
 // With -threelaws.shard or -threelaws.results, the test is part of a campaign. Then failures in files are not replayed,
 // and a case that exercises nothing does not fail.
 //
+// If two runs of a hosted program differ, Check runs the whole test again, built with the overlay of "threelaws test".
+//
 // Check returns the result of the exploration. If a failure in a file still occurs, Check explores nothing, and returns
-// only the failures. With -threelaws.replay it returns nil.
+// only the failures. With -threelaws.replay, and if the test ran again, it returns nil.
 func Check(t *testing.T, c Case) *scenarios.Exploration {
 	t.Helper()
 	if _, err := c.File(t.Name()); err != nil {
@@ -65,17 +67,21 @@ func Check(t *testing.T, c Case) *scenarios.Exploration {
 	}
 	replays := &scenarios.Exploration{Stopped: "a kept failure still happens"}
 	for _, path := range kept.Files(dir) {
-		if divided() {
+		if divided() || replays == nil {
 			break
 		}
 		t.Run("replay/"+strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			if told := c.rerun(t, g, path); told != nil {
+			told, again := c.rerun(t, g, path)
+			switch {
+			case again:
+				replays = nil
+			case told != nil:
 				b := told.Violation
 				replays.Failures = append(replays.Failures, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Page: told})
 			}
 		})
 	}
-	if t.Failed() {
+	if t.Failed() || replays == nil {
 		return replays
 	}
 	return c.explore(t, dir)
@@ -92,13 +98,16 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 		t.Fatalf("-threelaws.shard: %v", err)
 	}
 	x, err := c.exploreWith(t.Context(), t.Name(), scenarios.ExploreOptions{Patience: *minimize, Shard: part, Results: *results,
-		World: t.Name(), Again: again(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
+		World: t.Name(), Again: replayWith(t, ""), Accept: c.Accept, Raw: func(f *scenarios.Counterexample) {
 			if path, err := kept.Keep(dir, f); err == nil { // if this fails, only the minimized failure is kept
 				raw[f.Law] = path
 				t.Logf("%s is violated: %s\nkept as %s, and minimized now", f.Law, f.Said(), path)
 			}
 		}})
 	if err != nil {
+		if c.overlaid(t, err) {
+			return nil
+		}
 		t.Fatal(err)
 	}
 	found := len(x.Failures)
@@ -116,7 +125,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 			if path, err := kept.Replace(raw[failing.Law], dir, failing); err != nil {
 				t.Errorf("the file that replays it is not written: %v", err)
 			} else {
-				failing.Page.Replay = again(t, path)
+				failing.Page.Replay = replayWith(t, path)
 				if err := kept.Leave(path, failing.Page, failing.Found); err != nil {
 					t.Logf("no page was written: %v", err)
 				}
@@ -167,29 +176,35 @@ func failures(t *testing.T) string {
 	return filepath.Join(*keep, name)
 }
 
-func again(t *testing.T, path string) string {
+func replayWith(t *testing.T, path string) string {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	return fmt.Sprintf("go test -run '^%s$' -threelaws.replay=%s", name, path)
 }
 
 // rerun replays the file of a failure, and returns the failure's page or nil. It fails the test if the failure occurs,
 // or if the file cannot be run.
-func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *render.Page {
+// Like Check, it may run the whole test again; then again is true.
+func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) (failure *render.Page, again bool) {
 	t.Helper()
 	var r *kept.Replayed
 	if err := c.plain().Catch(func() { r = kept.Replay(g, path) }); err != nil {
 		t.Fatal(err)
 	}
+	for _, e := range r.Errors {
+		if c.overlaid(t, e) {
+			return nil, true
+		}
+	}
 	if r.Page != nil {
 		f := &scenarios.Counterexample{Law: r.Page.Violation.Law, Text: r.Page.Violation.Text, Page: r.Page}
 		if reason := c.known(f); reason != "" {
 			t.Logf("accepted: %s: %s: %s", f.Law, f.Said(), reason)
-			return nil
+			return nil, false
 		}
 	}
 	switch {
 	case r.Page != nil:
-		r.Page.Replay = again(t, path)
+		r.Page.Replay = replayWith(t, path)
 		if err := kept.Leave(path, r.Page, nil); err != nil {
 			t.Logf("no page was written: %v", err)
 		}
@@ -204,5 +219,5 @@ func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string) *render.P
 	default:
 		t.Logf("%s does not fail any more", path)
 	}
-	return r.Page
+	return r.Page, false
 }

@@ -20,7 +20,7 @@
 // at random. A test built by "threelaws test" makes no random choices: maps, selects and timers of a bubble have a
 // fixed order. Under plain "go test", [NewInformer] returns a deterministic informer for managers that accept one.
 // [Informers], [MetadataInformers] and [DynamicInformers] are factories of such informers. If two runs of a schedule
-// differ, the error shows the first differing request, field by field.
+// differ, conformance.Test and simtest.Check run the test again under the overlay.
 //
 // The first bubble changes some settings of the Go process. It removes utilruntime's error handlers, because they write
 // logs and read the wall clock. It adds a panic handler. client-go's feature WatchListClient is off, because its lists
