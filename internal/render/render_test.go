@@ -183,7 +183,7 @@ func TestTable(t *testing.T) {
 	var tab render.Table
 	long := strings.Repeat("word ", 40)
 	tab.Add("a", "bb", long)
-	tab.Add("aaa", "b", "c")
+	tab.Add("aaa", "b", "c\n\td")
 	tab.Note("note " + long)
 	golden(t, "table.txt", tab.String())
 	golden(t, "fold.txt", render.Fold(long+strings.Repeat("x", 20)))

@@ -23,8 +23,15 @@ type Table struct {
 	rows   [][]string
 }
 
-// Add appends a row.
-func (t *Table) Add(cells ...string) { t.rows = append(t.rows, cells) }
+var spaces = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
+
+// Add appends a row. Line breaks and tabs in cells, for example in the output of a program, become spaces.
+func (t *Table) Add(cells ...string) {
+	for i := range cells {
+		cells[i] = spaces.Replace(cells[i])
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // Note adds a line of text below the last row. The text begins in the second column and is wrapped.
 func (t *Table) Note(text string) { t.rows = append(t.rows, []string{noteMark, text}) }
