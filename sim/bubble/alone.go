@@ -68,15 +68,19 @@ func (a *alone) sweep() {
 	a.grow()
 }
 
-// grow sets the heap size at which sweep collects, and the limit at which the runtime collects during a command. With
-// GOGC=off and a GOMEMLIMIT, sweep collects at half the limit, or at twice the current heap if that is more.
+// grow sets the heap size at which sweep collects. With GOGC=off and a GOMEMLIMIT, this is half the limit, or twice the
+// current heap if that is more. It is at most the limit, unless the current heap is near the limit or above. The runtime
+// itself collects only if a command allocates much.
 func (a *alone) grow() {
-	a.heap = max(least, a.size()/100*uint64(100+max(a.percent, 0)))
-	if a.limit == math.MaxInt64 {
-		debug.SetMemoryLimit(int64(a.heap) + beyond)
-	} else if a.percent < 0 {
-		a.heap = max(2*a.size(), uint64(a.limit)/2)
+	size := a.size()
+	a.heap = max(least, size/100*uint64(100+max(a.percent, 0)))
+	if a.limit != math.MaxInt64 {
+		if a.percent < 0 {
+			a.heap = max(2*size, uint64(a.limit)/2)
+		}
+		a.heap = min(a.heap, max(uint64(a.limit), size/4*5))
 	}
+	debug.SetMemoryLimit(int64(a.heap) + beyond)
 }
 
 func (a *alone) size() uint64 {
