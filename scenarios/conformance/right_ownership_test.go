@@ -30,6 +30,7 @@ data: {color: green}
 `},
 	{"an owner chain of three", []host.Controller{reconciler("garden", gardens, living(plans), works),
 		reconciler("work", works, living(digs), parts)}, ""},
+	{"a dependent of a dependent", []host.Controller{nests()}, ""},
 	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
 	{"several owners", by(joins), ""},
 	{"a plain reference on a shared object", by(governs), ""},
@@ -41,6 +42,25 @@ data: {color: green}
 	{"shards by label", []host.Controller{sharded("one"), sharded("two")},
 		"apiVersion: garden.example.com/v1\nkind: Garden\nmetadata: {name: web, labels: {shard: one}}\nspec: {size: 2, color: green}\n"},
 	{"beside an autoscaler", append(by(merges), autoscaler()), ""},
+}
+
+// nests creates a ConfigMap for its owner, and a Secret with a ControllerRef to the ConfigMap. This is as with a
+// StatefulSet and its PodDisruptionBudget.
+func nests() host.Controller {
+	c := reconciler("nests", gardens, living(func(a *at, owner *thing) error {
+		if err := a.ensure(owner, a.dependent(owner, owner.GetName())); err != nil {
+			return err
+		}
+		above, err := a.live(parts, owner.GetNamespace(), owner.GetName())
+		if err != nil || above == nil || above.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(above, owner) {
+			return err
+		}
+		below := object(secrets, owner.GetNamespace(), owner.GetName())
+		below.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(above, parts)})
+		return a.upsert(below, func(is *thing) error { return mine(above, is) })
+	}), parts, secrets)
+	c.Owns = []schema.GroupVersionKind{parts, secrets}
+	return c
 }
 
 // adoptsByName gives its dependents the owner's color. It adopts ownerless objects with a dependent's name.

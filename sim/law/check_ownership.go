@@ -34,7 +34,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	switch {
 	case w.isFor(w.NewOwner):
 		j.misnamed(r, "created")
-	case w.dropped, j.colleagues(r, w.NewOwner), w.Actor.outlives(r.Object.Kind, w.After):
+	case w.dropped, j.below(w.NewOwner), j.colleagues(r, w.NewOwner), w.Actor.outlives(r.Object.Kind, w.After):
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+j.strangeOwner(r))
 	default:
@@ -46,6 +46,16 @@ func takeOwnership(j *Judge, r *sim.Record) {
 		}
 		j.Report(Informed, how)
 	}
+}
+
+// below reports whether an owner reference refers to a stored dependent that the reconciled object controls. An example
+// is a PodDisruptionBudget that belongs to the StatefulSet of an operator.
+func (j *Judge) below(ref *metav1.OwnerReference) bool {
+	if ref == nil {
+		return false
+	}
+	o := j.state.Object(ref.UID)
+	return o != nil && o.Ref.Kind == ref.Kind && o.Ref.Name == ref.Name && j.write.isFor(metav1.GetControllerOf(o.Meta))
 }
 
 // colleagues reports whether another controller of the actor's program may reconcile the owner. The program must watch
