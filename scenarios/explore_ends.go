@@ -153,11 +153,26 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 	return first[a.Pick(len(first), "next")]
 }
 
-// endOf collects the field values of the settled objects. It skips Events, Leases, and values that may depend on the
-// order of events, such as names, UIDs, versions, times, annotations, and numbers and messages in the status.
+// beside returns the UIDs of the objects that controllers have created which are not under test.
+func (r *Run) beside() map[string]bool {
+	uids := map[string]bool{}
+	for i := range r.t.World.History.Len() {
+		rec := r.t.World.History.At(i)
+		if rec == nil || rec.Op != sim.Commit || rec.Before != nil {
+			continue
+		}
+		if p := r.t.Cluster.Process(rec.Process); p != nil && p.Controller().Contract.Exempt {
+			uids[rec.Object.UID] = true
+		}
+	}
+	return uids
+}
+
+// endOf collects the field values of the settled objects. It skips Events, Leases, objects of controllers that are not
+// under test, and values that may depend on the order of events, such as names, UIDs, versions, times, annotations, and numbers and messages in the status.
 // Placeholders replace keys, certificates, contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
-	all, strange := end{}, strings.NewReplacer(r.generated()...)
+	all, strange, beside := end{}, strings.NewReplacer(r.generated()...), r.beside()
 	for _, k := range r.t.Server.Kinds() {
 		if k.GVK.Kind == "Event" || k.GVK.Kind == "Lease" {
 			continue
@@ -166,7 +181,7 @@ func (r *Run) endOf() end {
 		r.each(k, func(ref sim.Ref, obj runtime.Object) {
 			data, err := json.Marshal(obj)
 			var o map[string]any
-			if err != nil || json.Unmarshal(data, &o) != nil {
+			if err != nil || json.Unmarshal(data, &o) != nil || beside[ref.UID] {
 				return
 			}
 			kind.objects = append(kind.objects, ref.String())

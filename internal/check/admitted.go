@@ -139,7 +139,7 @@ var finishes = map[string][]string{
 	"Pod":                   {"kubelet"},
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 	"ReplicaSet":            {"replicaset", "kubelet"},
-	"StatefulSet":           {"statefulset", "kubelet"},
+	"StatefulSet":           {"statefulset", "kubelet", "persistentvolumeclaim-protection"},
 }
 
 // finish adds the controllers that complete the objects that the tested controller has created in a run. It reports

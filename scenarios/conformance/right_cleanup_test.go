@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,6 +41,8 @@ spec: {size: 1, color: green}
 	{"claims are retained", []host.Controller{reconciler("stores", gardens, living(storesClaim), claims)}, ""},
 	{"claims are deleted by label", []host.Controller{reconciler("stores", gardens,
 		finalized(ifSame(storesClaim), removesLabelled(claims)), claims)}, ""},
+	{"claims of a StatefulSet are deleted", []host.Controller{reconciler("sets", gardens, finalized(ifSame(setsUp), removesSet),
+		statefulSets, claims)}, ""},
 	{"in another namespace", []host.Controller{reconciler("afar", gardens, finalized(plantsAfar, removesLabelled(parts)), parts)}, `
 apiVersion: v1
 kind: Namespace
@@ -232,6 +235,37 @@ func storesClaim(a *at, owner *thing) error {
 		"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
 	c.SetLabels(map[string]string{ownerLabel: owner.GetName()})
 	return ignoreAlreadyExists(a.create(c))
+}
+
+var statefulSets = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+
+// setsUp creates a StatefulSet with claims.
+func setsUp(a *at, owner *thing) error {
+	labels := map[string]any{ownerLabel: owner.GetName()}
+	set := a.bare(owner, owner.GetName())
+	set.SetGroupVersionKind(statefulSets)
+	set.Object["spec"] = map[string]any{"serviceName": "none", "selector": map[string]any{"matchLabels": labels},
+		"template": map[string]any{"metadata": map[string]any{"labels": labels}, "spec": map[string]any{"containers": []any{
+			map[string]any{"name": "main", "image": "registry.example/web"}}}},
+		"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "data"}, "spec": map[string]any{
+			"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}}}}
+	return a.upsert(set, func(is *thing) error { return mine(owner, is) })
+}
+
+// removesSet deletes the StatefulSet, and when it is gone, the claims of the StatefulSet.
+func removesSet(a *at, owner *thing) error {
+	set, err := a.live(statefulSets, owner.GetNamespace(), owner.GetName())
+	switch {
+	case err != nil:
+		return err
+	case set == nil || !metav1.IsControlledBy(set, owner):
+		return removesLabelled(claims)(a, owner)
+	case set.GetDeletionTimestamp() == nil:
+		if err := a.remove(set); err != nil {
+			return err
+		}
+	}
+	return errLater
 }
 
 // removesLabelled deletes all objects of a kind with the owner's label.

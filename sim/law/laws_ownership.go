@@ -42,10 +42,11 @@ var apiLaws = []*Law{{
 
 var threeLaws = []*Law{{
 	ID: "LAW-1", Name: "take-ownership",
-	Sentence: "(a) A controller creates its dependents with their ControllerRef. Only an object that all its owners " +
-		"share may have plain references instead, and it has the first one from the first write on. (b) A " +
-		"ControllerRef that it writes has the owner's UID, kind, name and apiVersion. (c) That owner is in reach. (d) A " +
-		"controller of kube-controller-manager adopts with blockOwnerDeletion set.",
+	Sentence: "(a) A controller creates its dependents with a ControllerRef to their owner, or to another dependent of " +
+		"this owner. Only an object that all its owners share may have plain references instead, and it has the first " +
+		"one from the first write on. (b) A ControllerRef that it writes has the owner's UID, kind, name and " +
+		"apiVersion. (c) That owner is in reach. (d) A controller of kube-controller-manager adopts with " +
+		"blockOwnerDeletion set.",
 	Needs:   Commits,
 	Outside: true,
 	New:     On(takeOwnership, sim.Commit),
