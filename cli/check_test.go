@@ -188,6 +188,7 @@ func TestCheckOwn(t *testing.T) {
 	deployment, added := own("apps/v1", "Deployment", "manager"), " is added: the operator reads its own\n"
 	delete(deployment.Object, "spec")
 	for missing, want := range map[string]string{`deployments.apps "manager" not found`: "Deployment default/manager" + added,
+		`{"error":"no operator deployment found"}`: "Deployment default/manager" + added,
 		`{"error":"pods \"manager\" not found"}`:   "",
 		`{"error":"pods \"manager-0\" not found"}`: "Pod default/manager-0" + added + "Pod default/manager-1" + added} {
 		c := newChecked(t, idle{lines: func(int) []string { return []string{missing} }}.hosted())

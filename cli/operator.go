@@ -115,7 +115,8 @@ func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	said := strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
 	var kinds []string // a second instance looks for a Pod of its own
 	for _, o := range op.Own {
-		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%ss?(\.apps)? "%s" not found`, o.GetKind(), regexp.QuoteMeta(o.GetName())))
+		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%[1]ss?(\.apps)? "%[2]s" not found|\bno( \w+){0,2} %[1]ss? found`, o.GetKind(),
+			regexp.QuoteMeta(o.GetName())))
 		if missing.MatchString(said) {
 			kinds = append(kinds, o.GetKind())
 		}
