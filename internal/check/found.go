@@ -21,7 +21,8 @@ type found struct {
 	finalizers []string
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
-	shared     []sim.Ref                 // objects that need no ControllerRef: they refer to two owners, or outlive theirs
+	bare       []sim.Ref                 // created objects without references, whose names are not in the sample's spec
+	shared     []sim.Ref                 // objects that need no ControllerRef: two owners use them, or they outlive theirs
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
 	unnoticed  []string                  // kinds of dependents that are created again late after a deletion, and when
@@ -84,6 +85,7 @@ const (
 	refers   = "with a plain reference"
 	sharing  = "with a plain reference, one for all owners (declare Owns, and it must have a ControllerRef)"
 	none     = "without a reference"
+	shared   = "without a reference, one for all owners"
 	outlives = "without a reference, so that it outlives its owner" // see operator.names
 	afar     = "out of the reach of a reference"
 	elses    = "for an object of another kind"
@@ -130,6 +132,9 @@ func (s *operator) look() (*found, error) {
 	}
 	f.watch(r)
 	f.base = f.end(r, s.owner)
+	if err := f.shares(s); err != nil {
+		return nil, err
+	}
 	if f.dependents = f.base.dependents; !r.settled {
 		f.unsettled = true
 		f.unknown = append(f.unknown, "it does not settle with its sample alone, so no other facts were derived")
@@ -138,7 +143,7 @@ func (s *operator) look() (*found, error) {
 	if f.unmarked, err = r.refusesMarks(s.owner); err != nil {
 		return nil, err
 	}
-	for _, probe := range []func(*operator) error{f.inherited, f.shares, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
+	for _, probe := range []func(*operator) error{f.inherited, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
 		if err := probe(s); err != nil {
 			return nil, err
 		}
@@ -267,6 +272,9 @@ func (f *found) note(r *quiet) {
 		f.creates = appendOnce(f.creates, c)
 		if c.how == refers && len(declared) == 0 {
 			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
+		}
+		if c.how == none && len(declared) == 0 && len(m.GetOwnerReferences()) == 0 && !r.s.names(m) {
+			f.bare = append(f.bare, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		undeclared := len(declared) == 0 && (c.how == none || c.how == refers)
 		if undeclared || c.how == controls {

@@ -74,24 +74,32 @@ func (f *found) differs(s *operator) (err error) {
 	return err
 }
 
-// shares finds objects that refer to both owners. Such an object cannot have a ControllerRef, so no law requires one.
+// shares finds objects that both owners use. Such an object cannot have a ControllerRef, so no law requires one. Either
+// it refers to both owners, or it refers to none and the second owner gets no other one.
 func (f *found) shares(s *operator) error {
-	if len(f.plain) == 0 {
+	if len(f.plain)+len(f.bare) == 0 {
 		return nil
 	}
-	r, err := s.run(s.owner, s.owner.renamed(s.owner.GetName()+"-second"))
+	second := s.owner.renamed(s.owner.GetName() + "-second")
+	r, err := s.run(s.owner, second)
 	if err != nil {
 		return s.over() // the server refuses a second owner
 	}
 	defer r.Stop()
+	first := len(r.controlled(s.owner, f.owns))
+	alike := r.settled || first > 0 && first == len(r.controlled(second, f.owns))
 	for i := range f.creates {
 		c := &f.creates[i]
-		all := ofKind(f.plain, c.kind)
-		if c.how != refers || !r.settled || len(r.uncontrolled(c.kind)) > len(all) {
+		all, how := ofKind(f.plain, c.kind), sharing
+		if c.how == none {
+			all, how = ofKind(f.bare, c.kind), shared
+		}
+		made := slices.DeleteFunc(r.uncontrolled(c.kind), s.itself)
+		if c.how != refers && c.how != none || !alike || len(all) == 0 || len(made) > len(all) {
 			continue
 		}
-		c.how, f.shared = sharing, append(f.shared, all...)
-		if !slices.Contains(f.creates, creation{c.kind, controls}) && !slices.Contains(f.creates, creation{c.kind, none}) {
+		c.how, f.shared = how, append(f.shared, all...)
+		if how == sharing && !slices.Contains(f.creates, creation{c.kind, controls}) && !slices.Contains(f.creates, creation{c.kind, none}) {
 			f.owns = slices.DeleteFunc(f.owns, func(gvk schema.GroupVersionKind) bool { return gvk == c.kind })
 		}
 	}

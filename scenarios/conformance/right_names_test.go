@@ -33,6 +33,7 @@ var rightNames = []right{
 	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, living(runs), jobs)}, ""},
 	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
 	{"a Secret that the owner names", []host.Controller{retainsPassword(secrets)}, namesSecret},
+	{"an object for all owners", by(monitors), ""},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
 
@@ -210,6 +211,16 @@ kind: Secret
 metadata: {name: token, namespace: default}
 stringData: {token: abc}
 `
+
+// monitors creates its dependents, and one object without a reference that all owners use.
+func monitors(a *at, owner *thing) error {
+	next := object(parts, owner.GetNamespace(), "default-monitoring")
+	next.Object["data"] = map[string]any{"queries": "none"}
+	if err := ignoreAlreadyExists(a.upsert(next, func(*thing) error { return nil })); err != nil {
+		return err
+	}
+	return adoptsByName(a, owner)
+}
 
 const namesSecret = `
 apiVersion: garden.example.com/v1
