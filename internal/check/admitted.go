@@ -60,7 +60,7 @@ func (s *operator) admit(r *quiet) error {
 	if err != nil {
 		return err
 	}
-	s.owner = admitted
+	s.written, s.owner = s.owner, admitted
 	return nil
 }
 
