@@ -60,7 +60,7 @@ func (s *operator) admit(r *quiet) error {
 	if err != nil {
 		return err
 	}
-	s.written, s.owner = s.owner, admitted
+	s.owner = admitted
 	return nil
 }
 

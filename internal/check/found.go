@@ -283,16 +283,11 @@ func (f *found) note(r *quiet) {
 	}
 }
 
-// names reports whether the spec of the sample, as it was before webhooks changed it, contains the object's name. A
-// Secret without references then outlives its owner, as with cert-manager: the user could have created it, other owners
-// may use it, and it may hold the password of a volume. A PersistentVolumeClaim holds data, and outlives its owner as
-// with a StatefulSet.
+// names reports whether the spec of the sample contains the object's name. A Secret without references then outlives its
+// owner, as with cert-manager: the user could have created it, other owners may use it, and it may hold the password of
+// a volume. A PersistentVolumeClaim holds data, and outlives its owner as with a StatefulSet.
 func (s *operator) names(m metav1.Object) bool {
-	sample := s.written
-	if sample.Unstructured == nil {
-		sample = s.owner
-	}
-	return m.GetNamespace() == s.owner.GetNamespace() && contains(sample.Object["spec"], m.GetName())
+	return m.GetNamespace() == s.owner.GetNamespace() && contains(s.owner.Object["spec"], m.GetName())
 }
 
 // contains reports whether text is a value in v, which consists of maps, slices and scalars.

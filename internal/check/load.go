@@ -34,7 +34,6 @@ type operator struct {
 	own         []sim.Ref  // objects that the program creates without the sample
 	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample
-	written     manifest   // the sample before the program's webhooks changed it; empty for a reconciler
 	kind        *fakeapi.Kind
 	server      *fakeapi.Server // contains CRDs and Installed; each world runs on a fork
 	beside      []host.Controller
