@@ -21,7 +21,7 @@ type found struct {
 	finalizers []string
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
-	bare       []sim.Ref                 // created objects without references, whose names are not in the sample's spec
+	bare       []sim.Ref                 // created objects without references
 	shared     []sim.Ref                 // objects that need no ControllerRef: two owners use them, or they outlive theirs
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
@@ -273,7 +273,7 @@ func (f *found) note(r *quiet) {
 		if c.how == refers && len(declared) == 0 {
 			f.plain = append(f.plain, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
-		if c.how == none && len(declared) == 0 && len(m.GetOwnerReferences()) == 0 && !r.s.names(m) {
+		if c.how == none && len(declared) == 0 && len(m.GetOwnerReferences()) == 0 {
 			f.bare = append(f.bare, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 		undeclared := len(declared) == 0 && (c.how == none || c.how == refers)

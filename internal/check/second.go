@@ -75,12 +75,18 @@ func (f *found) differs(s *operator) (err error) {
 }
 
 // shares finds objects that both owners use. Such an object cannot have a ControllerRef, so no law requires one. Either
-// it refers to both owners, or it refers to none and the second owner gets no other one.
+// it refers to both owners, or it refers to none and the second owner gets no other one. If the spec contains the name of
+// such an object, the spec of the second owner contains another name. So the object is shared only if its name does not
+// follow the spec: a webhook may write the name of one object into the spec of each owner.
 func (f *found) shares(s *operator) error {
 	if len(f.plain)+len(f.bare) == 0 {
 		return nil
 	}
-	second := s.owner.renamed(s.owner.GetName() + "-second")
+	second, names := s.owner.renamed(s.owner.GetName()+"-second"), map[string]bool{}
+	for _, o := range f.bare {
+		names[o.Name] = o.Namespace == s.owner.GetNamespace()
+	}
+	renames(second.Object["spec"], names, "-second")
 	r, err := s.run(s.owner, second)
 	if err != nil {
 		return s.over() // the server refuses a second owner

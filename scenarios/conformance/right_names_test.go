@@ -34,6 +34,7 @@ var rightNames = []right{
 	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
 	{"a Secret that the owner names", []host.Controller{retainsPassword(secrets)}, namesSecret},
 	{"an object for all owners", by(monitors), ""},
+	{"an object for all owners that each names", by(monitors), gardenOf("{size: 2, uses: default-monitoring}")},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
 
