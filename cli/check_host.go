@@ -188,6 +188,9 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 		}
 	}
 	for _, m := range w.Mounts {
+		if len(m.Sources) == 0 && m.SubPath == "" {
+			b.Folders = append(b.Folders, m.Path)
+		}
 		for _, source := range m.Sources {
 			projection := agent.Projection{Kind: source.Kind, Namespace: w.GetNamespace(), Name: source.Name, Path: m.Path}
 			for _, item := range source.Items {

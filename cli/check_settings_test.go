@@ -183,3 +183,58 @@ func TestCheckAccepts(t *testing.T) {
 		t.Errorf("an entry for a case that was not tried is listed as unmatched:\n%s", cut.out)
 	}
 }
+
+// A program finds the files of its repository by a relative path, and by the absolute path that it makes of that path.
+// A volume that shows no Secret and no ConfigMap is an empty folder of the program.
+func TestCheckGivesFilesAndFolders(t *testing.T) {
+	newChecked(t, host.Controller{})
+	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+	write(t, "main.go", `package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	err := os.WriteFile("/data/file", nil, 0o600)
+	for _, path := range []string{"/data/file", "config/default/manager.yaml", abs("config/default/manager.yaml")} {
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	fmt.Println("all is there")
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+func abs(path string) string {
+	path, _ = filepath.Abs(path)
+	return path
+}
+`)
+	write(t, "config/default/kustomization.yaml", "resources: [manager.yaml]\n")
+	write(t, "config/default/manager.yaml", `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: default}
+spec:
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata: {labels: {app: operator}}
+    spec:
+      containers:
+      - name: manager
+        image: operator
+        volumeMounts: [{name: data, mountPath: /data}]
+      volumes: [{name: data, emptyDir: {}}]
+`)
+	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml").wants(t, scenarios.ExitUsage,
+		"operator has written nothing", "the last lines that it printed: all is there")
+}

@@ -21,6 +21,7 @@ type Binary struct {
 	WorkingDir  string                   // the image's working directory; "" is /
 	Repository  string                   // a directory whose files the program may read by relative paths; "" for none
 	Projections []Projection
+	Folders     []string         // folders that are empty when a life begins, for example mounts of emptyDir volumes
 	Ports       map[string]int64 // port numbers by name; the targetPort of a webhook's Service can be such a name
 
 	mu    sync.Mutex

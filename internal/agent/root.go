@@ -58,7 +58,11 @@ func (b *Binary) holds() (dirs []string, files map[string]string) {
 		serviceAccount + "namespace": namespace,
 		serviceAccount + "ca.crt":    Authority,
 	}
-	return []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}, files
+	dirs = []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}
+	for _, dir := range b.Folders {
+		dirs = append(dirs, filepath.Join("/", dir))
+	}
+	return dirs, files
 }
 
 func (b *Binary) root() (string, error) {

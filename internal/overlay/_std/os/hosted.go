@@ -1,22 +1,36 @@
 package os
 
-import "internal/hosted"
+import (
+	"internal/hosted"
+	"syscall"
+)
 
 // hostedRoot is the process's own directory. It contains the files that the world provides, and all files that the
-// process writes. hostedDir is the directory of the program's repository, which is only read.
-var hostedRoot, hostedDir string
+// process writes. hostedDir is the directory of the program's repository, which is only read. hostedWork is the working
+// directory at the start, which is below hostedRoot.
+var hostedRoot, hostedDir, hostedWork string
 
 func init() {
 	if hosted.On {
 		hostedRoot, hostedDir = Getenv("THREELAWS_ROOT"), Getenv("THREELAWS_DIR")
+		hostedWork, _ = syscall.Getwd() // if this fails, only relative paths are read below hostedDir
 	}
 }
 
 // hostedPath returns the path that a hosted process uses instead of a given path. Paths in /dev and /proc stay the
 // same. Writes go below hostedRoot, and so do reads of files that exist there. A relative path that does not exist is
-// read below hostedDir.
+// read below hostedDir, and so is the absolute path that filepath.Abs makes of it.
 func hostedPath(name string, writes bool) string {
-	if hostedRoot == "" || name == "" || within(name, hostedRoot) || within(name, "/dev") || within(name, "/proc") {
+	if hostedRoot == "" || name == "" || within(name, "/dev") || within(name, "/proc") {
+		return name
+	}
+	if within(name, hostedRoot) {
+		if writes || hostedDir == "" || hostedWork == "" || !within(name, hostedWork) || there(name) {
+			return name
+		}
+		if in := hostedDir + name[len(hostedWork):]; there(in) {
+			return in
+		}
 		return name
 	}
 	if name[0] != '/' { // the working directory is below hostedRoot
