@@ -238,3 +238,34 @@ spec:
 	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml").wants(t, scenarios.ExitUsage,
 		"operator has written nothing", "the last lines that it printed: all is there")
 }
+
+// If the operator never stops writing, its last error is printed, because the cause may be something that it lacks.
+func TestCheckUnsettledSaysWhy(t *testing.T) {
+	newChecked(t, host.Controller{})
+	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+	write(t, "main.go", `package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func main() {
+	for n := 0; ; n++ {
+		body := fmt.Sprintf("{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m%d\"}}", n)
+		r, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && r.StatusCode == http.StatusOK {
+			http.Post("http://apiserver/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(body))
+		}
+		fmt.Println("ERROR no cloud")
+		time.Sleep(time.Second)
+	}
+}
+`)
+	got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "1")
+	if !strings.Contains(got.out, "so no other facts were derived; the last error that it logged: ERROR no cloud") {
+		t.Errorf("the error is missing:\n%s%s", got.out, got.err)
+	}
+}

@@ -137,7 +137,7 @@ func (s *operator) look() (*found, error) {
 	}
 	if f.dependents = f.base.dependents; !r.settled {
 		f.unsettled = true
-		f.unknown = append(f.unknown, "it does not settle with its sample alone, so no other facts were derived")
+		f.unknown = append(f.unknown, "it does not settle with its sample alone, so no other facts were derived"+r.logged())
 		return f, nil
 	}
 	if f.unmarked, err = r.refusesMarks(s.owner); err != nil {

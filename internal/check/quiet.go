@@ -365,6 +365,25 @@ func (i *Idle) Why() string {
 // mostPrinted is the maximal number of lines in Idle.Printed.
 const mostPrinted = 200
 
+// printed returns the last lines that the program has printed.
+func (r *quiet) printed() []string {
+	for _, p := range r.Cluster.Processes() {
+		if p.Name == r.process {
+			return p.Printed(mostPrinted)
+		}
+	}
+	return nil
+}
+
+// logged returns the last error in the program's output, after a semicolon, or "".
+func (r *quiet) logged() string {
+	errors, _ := render.Digest(r.printed())
+	if len(errors) == 0 {
+		return ""
+	}
+	return "; the last error that it logged: " + errors[len(errors)-1]
+}
+
 func (r *quiet) didNothing() error {
 	i := &Idle{Owner: r.s.owner.at(), Text: fmt.Sprintf("%s has written %s (%s)", r.process, r.s.nothing(), r.idle())}
 	for _, rec := range slices.Backward(r.writes()) {
@@ -374,10 +393,6 @@ func (r *quiet) didNothing() error {
 			break
 		}
 	}
-	for _, p := range r.Cluster.Processes() {
-		if p.Name == r.process {
-			i.Printed = p.Printed(mostPrinted)
-		}
-	}
+	i.Printed = r.printed()
 	return i
 }
