@@ -269,3 +269,46 @@ func main() {
 		t.Errorf("the error is missing:\n%s%s", got.out, got.err)
 	}
 }
+
+// If a creation is refused in each retry, but the program prints another error, then this other error causes the retries.
+// The operator settles. If the program prints the refusal, it does not settle.
+func TestCheckRetries(t *testing.T) {
+	for printed, settles := range map[string]bool{"`ERROR no such architecture`": true, "`ERROR ` + string(answer)": false} {
+		newChecked(t, host.Controller{})
+		write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+		write(t, "main.go", `package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func main() {
+	go func() {
+		for range time.Tick(time.Minute) { // like a leader that renews its Lease
+			http.Get("http://apiserver/api/v1/namespaces/default")
+		}
+	}()
+	wait := time.Second
+	for {
+		set, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && set.StatusCode == http.StatusOK {
+			body := "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"}}"
+			made, _ := http.Post("http://apiserver/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(body))
+			answer, _ := io.ReadAll(made.Body)
+			fmt.Println(`+printed+`, len(answer))
+			wait = min(2*wait, 1000*time.Second)
+		}
+		time.Sleep(wait)
+	}
+}
+`)
+		got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "1")
+		if strings.Contains(got.out, "does not settle") == settles {
+			t.Errorf("the program prints %s:\n%s%s", printed, got.out, got.err)
+		}
+	}
+}

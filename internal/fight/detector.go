@@ -4,6 +4,8 @@ package fight
 
 import (
 	"encoding/json"
+	"fmt"
+	"hash/fnv"
 	"iter"
 	"slices"
 	"strconv"
@@ -251,6 +253,46 @@ func OnlyTimes(a, b any) bool {
 		}
 	}
 	return true
+}
+
+// State returns a hash of an object. Two versions of an object have the same hash if [OnlyTimes] reports true for them,
+// except that times in JSON strings differ.
+func State(object any) uint64 {
+	data, err := json.Marshal(content(object))
+	if err != nil {
+		panic(fmt.Sprintf("fight: no JSON of %T: %v", object, err))
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(data, &fields); err != nil {
+		panic(fmt.Sprintf("fight: %T is no JSON object: %v", object, err))
+	}
+	if meta, is := fields["metadata"].(map[string]any); is {
+		delete(meta, "resourceVersion")
+		delete(meta, "generation")
+		delete(meta, "managedFields")
+	}
+	h := fnv.New64a()
+	json.NewEncoder(h).Encode(timeless(fields)) // a hash never fails to write
+	return h.Sum64()
+}
+
+// timeless replaces the times in a JSON value by "".
+func timeless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v { //detcheck:ordered each value is replaced by itself
+			v[k] = timeless(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = timeless(v[i])
+		}
+	case string:
+		if _, err := time.Parse(time.RFC3339, v); err == nil {
+			return ""
+		}
+	}
+	return v
 }
 
 // fieldsIn returns the fields of a JSON object in a JSON string. It returns nil for other values.

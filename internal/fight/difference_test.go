@@ -1,6 +1,7 @@
 package fight_test
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -48,6 +49,9 @@ func TestDifference(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			if got := fight.OnlyTimes(c.a, c.b); got != c.times {
 				t.Errorf("only times: %v", got)
+			}
+			if same := fight.State(c.a) == fight.State(c.b); same != (c.times && !strings.Contains(c.name, "JSON")) {
+				t.Errorf("the same state: %v", same)
 			}
 			path, was, is := fight.FirstDifference(c.a, c.b)
 			if path != c.path || was != c.was || is != c.is {

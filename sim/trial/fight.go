@@ -2,6 +2,7 @@ package trial
 
 import (
 	"slices"
+	"time"
 
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
@@ -17,8 +18,9 @@ type watch struct {
 	own      ownTrigger
 	threads  map[[2]string]string // (process, kind) -> name of the thread of these deliveries, such as "web sees Pod"
 	deed     stepped
-	rounds   int   // how often states recurred since the last user action or fault
-	cycle    []int // record indexes of a fight that is not yet in the history; nil for none
+	rounds   int           // how often states recurred since the last user action or fault
+	since    time.Duration // when a state recurred first in these rounds
+	cycle    []int         // record indexes of a fight that is not yet in the history; nil for none
 }
 
 type tally struct {
@@ -38,8 +40,8 @@ type stepped struct {
 // chance, two instances of one controller may undo each other's work once.
 const fightRounds = 3
 
-// programRounds replaces fightRounds in worlds with whole programs. The host cannot see their queues, so states that
-// look equal may differ.
+// programRounds replaces fightRounds in worlds with whole programs, because the host cannot see their queues, so states
+// that look equal may differ. It also replaces fightRounds if one process writes only to statuses (see reports).
 const programRounds = 12
 
 func (t *Trial) enough() int {
@@ -87,7 +89,8 @@ func (o *observer) Observe(r *sim.Record) {
 	d.outside = d.outside || r.Op == sim.FaultHit && r.Verb != "synced" || r.Op == sim.Commit &&
 		o.Cluster.Process(r.Process) == nil
 	if !(*Trial)(o).polls(r) {
-		o.rest.note(r, (r.Op == sim.SyncEnd || r.Op == sim.Refusal) && (*Trial)(o).withheld(r.Process))
+		t := (*Trial)(o)
+		o.rest.note(r, (r.Op == sim.SyncEnd || r.Op == sim.Refusal) && t.withheld(r.Process), t.printed(r.Process))
 	}
 }
 
@@ -112,9 +115,21 @@ func (t *Trial) watch() {
 		w.own.reset()
 	}
 	if cycle, found := w.detector.Observe(hash, d.record, d.thread, d.record >= 0, d.outside); found {
-		if w.rounds++; w.rounds >= t.enough() {
-			w.cycle, w.rounds = cycle, 0
+		now := t.World.Clock.Elapsed()
+		if w.rounds++; w.rounds == 1 {
+			w.since = now
 		}
+		most, reports := t.enough(), t.reports(cycle)
+		if reports {
+			most = programRounds
+		}
+		if w.rounds < most {
+			return
+		}
+		if !reports || now-w.since < againLeast*time.Duration(w.rounds-1) {
+			w.cycle = cycle
+		}
+		w.rounds = 0
 	}
 }
 
@@ -185,6 +200,17 @@ func (t *Trial) blindIn(cycle []int) bool {
 		}
 		p := t.Cluster.Process(r.Process)
 		return p != nil && p.Withheld()
+	})
+}
+
+// reports reports whether in a cycle one process writes only to statuses. For example, a controller may report that it
+// works, and then that it has worked. Such a cycle is a fight only if a state recurs more than once a second on average.
+func (t *Trial) reports(cycle []int) bool {
+	h := &t.World.History
+	first := h.At(cycle[0])
+	return first != nil && !slices.ContainsFunc(cycle, func(i int) bool {
+		r := h.At(i)
+		return r == nil || r.Subresource != "status" || r.Process != first.Process
 	})
 }
 

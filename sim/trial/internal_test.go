@@ -83,7 +83,7 @@ func TestEventsOnlyReport(t *testing.T) {
 			rec := sim.Record{Op: sim.Commit, Index: i, Process: "p", Verb: "patch", Object: ref}
 			rec.Before, rec.After = i, i+1
 			g.note(&rec)
-			r.note(&rec, false)
+			r.note(&rec, false, nil)
 		}
 		if (g.hit != nil) != endless || r.changed != endless {
 			t.Errorf("%s: endless writes: %t, changed: %t", kind, g.hit != nil, r.changed)

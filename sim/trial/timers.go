@@ -25,9 +25,10 @@ const (
 	beatsMost  = 1000                   // with this number of fired timers, the world may settle before beatsFor
 	beatsLeast = 100 * time.Millisecond // a timer that fires at shorter intervals is a loop
 
-	// A creation that is refused at about equal intervals is a poll. The interval is at least a second (a shorter
-	// interval is a loop) and less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off
-	// double. The intervals of a poll grow less, even if slow writes delay its requests.
+	// A creation that is refused at about equal intervals is a poll, and so is a creation whose refusal a program never
+	// prints. The interval is at least a second, because a shorter interval is a loop. If the program prints the refusal,
+	// the interval is less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off double.
+	// The intervals of a poll grow less, even if slow writes delay its requests.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
@@ -37,22 +38,25 @@ const (
 
 // resting counts the timers that have fired since the last change.
 type resting struct {
-	fired   map[beat]int         // timer -> how often it has fired since the count began
-	due     []*sim.Alarm         // timers that the last step may have fired
-	since   time.Duration        // the time of the first wait for a timer after the last change
-	rounds  int                  // the sum of the numbers in fired
-	lull    time.Duration        // the time until which the world is in a lull (see lulled); 0 for none
-	changed bool                 // something has changed, so the next call of waits resets the counts
-	knocks  map[worker][]string  // worker -> messages of the 403 refusals in the worker's current reconcile
-	again   map[creation]refused // the creations that were refused because the object exists
+	fired   map[beat]int        // timer -> how often it has fired since the count began
+	due     []*sim.Alarm        // timers that the last step may have fired
+	since   time.Duration       // the time of the first wait for a timer after the last change
+	rounds  int                 // the sum of the numbers in fired
+	lull    time.Duration       // the time until which the world is in a lull (see lulled); 0 for none
+	changed bool                // something has changed, so the next call of waits resets the counts
+	knocks  map[worker][]string // worker -> messages of the 403 refusals in the worker's current reconcile
+	again   map[attempt]refused // the writes that were refused with 409
+	waited  bool                // only timers were left once
+	states  map[uint64]bool     // from then on, the states of objects before and after writes to their status
 }
 
-type creation struct {
+type attempt struct {
 	process string
 	object  sim.Ref
+	verb    string
 }
 
-// refused says when a creation was last refused, and the longest time between two refusals.
+// refused says when a write was last refused, and the longest time between two refusals.
 type refused struct{ at, longest time.Duration }
 
 type worker struct {
@@ -67,22 +71,30 @@ func (r *resting) reset() {
 	clear(r.fired)
 	clear(r.knocks)
 	clear(r.again)
-	r.due, r.changed = r.due[:0], true
+	clear(r.states)
+	r.due, r.changed, r.waited = r.due[:0], true, false
 }
 
 // digest adds what decides when the world counts as settled: the time since the last change, the timers that have
-// fired, and the refused creations. The field due is left out, because it follows from the clock's state.
+// fired, the refused writes and the states. The field due is left out, because it follows from the clock's state.
 func (r *resting) digest(h *sim.Hash, now time.Duration) {
-	var creations uint64
-	for c, last := range r.again { //detcheck:ordered a sum
+	var attempts uint64
+	for a, last := range r.again { //detcheck:ordered a sum
 		var one sim.Hash
-		one.String(c.process)
-		one.String(c.object.String())
+		one.String(a.process)
+		one.String(a.object.String())
+		one.String(a.verb)
 		one.Word(uint64(min(now-last.at, againMost)))
 		one.Word(uint64(last.longest))
-		creations += sim.Mix(uint64(one))
+		attempts += sim.Mix(uint64(one))
 	}
-	h.Word(creations)
+	h.Word(attempts)
+	h.Bool(r.waited)
+	var states uint64
+	for s := range r.states { //detcheck:ordered a sum
+		states += sim.Mix(s)
+	}
+	h.Word(states)
 	if h.Bool(r.changed); r.changed {
 		return // after a change, the counts start again
 	}
@@ -102,18 +114,20 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 
 // note sets r.changed if a record is a change. An error or a refusal is no change if events are withheld from the
 // process, because the process may wait for these events. A 403 for a quota or a missing permission is no change
-// either: only another actor can remove the cause, and the controller retries with growing delays.
-func (r *resting) note(rec *sim.Record, withheld bool) {
+// either: only another actor can remove the cause, and the controller retries with growing delays. printed reports
+// whether the process has printed a message.
+func (r *resting) note(rec *sim.Record, withheld bool, printed func(string) bool) {
 	switch rec.Op {
 	case sim.Commit:
-		r.changed = r.changed || !reportsOnly(rec) &&
+		returns := r.returns(rec)
+		r.changed = r.changed || !reportsOnly(rec) && !returns &&
 			(rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After))
 	case sim.SyncEnd:
 		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
 		delete(r.knocks, worker{rec.Process, rec.Worker})
 	case sim.Refusal:
 		if rec.Code != http.StatusForbidden {
-			again := r.repeats(rec)
+			again := r.repeats(rec, printed)
 			r.changed = r.changed || !withheld && !again
 			return
 		}
@@ -127,24 +141,67 @@ func (r *resting) note(rec *sim.Record, withheld bool) {
 	}
 }
 
-// repeats reports whether a creation is refused again because the object exists, at about the same interval as before.
-// For example, an operator may begin each poll with the creation of its objects.
-func (r *resting) repeats(rec *sim.Record) bool {
-	if rec.Code != http.StatusConflict || rec.Verb != "create" {
+// returns reports whether a write to a status returns to an earlier state of the object, except for times. For example,
+// an operator may report that it tries to reach a server, and then that it failed. Such writes are part of a poll. The
+// states before the first wait for timers are unknown.
+func (r *resting) returns(rec *sim.Record) bool {
+	if !r.waited || rec.Subresource != "status" || rec.Before == nil || rec.After == nil {
+		return false
+	}
+	if r.states == nil {
+		r.states = map[uint64]bool{}
+	}
+	r.states[fight.State(rec.Before)] = true
+	after := fight.State(rec.After)
+	known := r.states[after]
+	r.states[after] = true
+	return known
+}
+
+// repeats reports whether a write is refused again because the object exists, or because another version of it exists.
+// For example, an operator may begin each poll with the creation of its objects, or write with an old version twice. A
+// refusal of which a program prints nothing is handled by the program: it repeats its work for another reason. Otherwise
+// only creations at about equal intervals count.
+func (r *resting) repeats(rec *sim.Record, printed func(string) bool) bool {
+	if rec.Code != http.StatusConflict {
 		return false
 	}
 	if r.again == nil {
-		r.again = map[creation]refused{}
+		r.again = map[attempt]refused{}
 	}
-	c := creation{rec.Process, rec.Object}
-	last, known := r.again[c]
+	a := attempt{rec.Process, rec.Object, rec.Verb}
+	last, known := r.again[a]
 	every := rec.At - last.at
 	if !known {
 		every = 0
 	}
-	r.again[c] = refused{rec.At, max(every, last.longest)}
-	return againLeast <= every && every < min(againMost, last.longest*9/5)
+	r.again[a] = refused{rec.At, max(every, last.longest)}
+	if rec.Verb != "create" {
+		return known && !printed(rec.Message)
+	}
+	return againLeast <= every && (every < min(againMost, last.longest*9/5) || !printed(rec.Message))
 }
+
+// printed returns a function that reports whether the last lines of a program contain a message, regardless of the
+// quoting of quotation marks. The function also reports true for a program without output and for a reconciler, whose
+// errors are known.
+func (t *Trial) printed(process string) func(message string) bool {
+	return func(message string) bool {
+		p := t.Cluster.Process(process)
+		if p == nil || !p.IsProgram() {
+			return true
+		}
+		plain := strings.NewReplacer(`"`, "", `\`, "")
+		message = plain.Replace(message)
+		lines := p.Printed(linesOfPoll)
+		return len(lines) == 0 || slices.ContainsFunc(lines, func(line string) bool {
+			return strings.Contains(plain.Replace(line), message)
+		})
+	}
+}
+
+// linesOfPoll is the number of lines in which a program's message about a refusal is searched.
+const linesOfPoll = 200
 
 // polls reports whether a refusal is part of a poll, and therefore no change. A poll reads or deletes a missing object,
 // or tries to take a lock. To take a lock, a program creates an object that another instance of the program may have created.
@@ -200,6 +257,7 @@ func (t *Trial) heartbeat(enabled []sim.Action, timed bool) bool {
 	}
 	now := t.World.Clock.Elapsed()
 	r.waits(now)
+	r.waited = true
 	for _, a := range pending {
 		if a.At == pending[0].At || a.At <= now {
 			r.due = append(r.due, a)

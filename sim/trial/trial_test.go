@@ -10,6 +10,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/cache"
@@ -130,6 +132,25 @@ func TestSettle(t *testing.T) {
 			&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", GenerateName: "s-"}})
 		return err
 	})
+	// like an operator that reports that it tries to reach a server, and then that it failed
+	reports := func(every time.Duration, value func(n int) int64) host.Controller {
+		n := 0
+		return syncs(later(every, func(ctx context.Context, r reads, _ string) error {
+			q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "q"}}
+			if _, err := r.Client.Create(ctx, q.DeepCopy()); err != nil && !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+			for range 2 {
+				n++
+				q.Status.Used = corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(value(n), resource.DecimalSI)}
+				if _, err := r.Client.UpdateStatus(ctx, q); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	twoStates := func(n int) int64 { return int64(n % 2) }
 	set := func(v string) host.Controller {
 		return syncs(writes(func(*corev1.ConfigMap, time.Time) string { return v }))
 	}
@@ -150,6 +171,10 @@ func TestSettle(t *testing.T) {
 		{"waits without a pause", []host.Controller{syncs(later(1, absent))}, "EXACT-7", "secret/s is refused"},
 		{"looks again, and makes nothing", []host.Controller{idles}, "NOFIGHT-3", "wants 1, owns 0"},
 		{"tells the time", []host.Controller{syncs(later(10*time.Second, clock))}, "", ""},
+		{"reports two states", []host.Controller{reports(10*time.Minute, twoStates)}, "", ""},
+		{"reports a new state each time", []host.Controller{reports(10*time.Minute, func(n int) int64 { return int64(n) })}, "NOFIGHT-1",
+			"status.used.pods"},
+		{"reports two states without a pause", []host.Controller{reports(0, twoStates)}, "NOFIGHT-1", "recurs"},
 		{"counts now and then", []host.Controller{syncs(later(10*time.Second, ticks))}, "NOFIGHT-1", `data.v: "tick `},
 		{"spins", []host.Controller{
 			syncs(func(_ context.Context, r reads, key string) error { r.Queue.Add(key); return nil })}, "EXACT-7",
