@@ -13,9 +13,10 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// standalone runs a whole program in a world without the sample, and records the objects that it creates. No law
-// applies to these objects, because they have no owner. Then standalone creates the sample, so that the webhooks of the
-// program are called. It returns an error if a webhook refuses the sample.
+// standalone runs a whole program in a world without the sample. It records the objects that the program creates, and
+// the objects of its installation that it changes, for example a Secret for which it makes a certificate. No law applies
+// to these objects, because they have no owner. Then standalone creates the sample, so that the webhooks of the program
+// are called. It returns an error if a webhook refuses the sample.
 func (s *operator) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
@@ -27,8 +28,13 @@ func (s *operator) standalone() error {
 	defer r.Stop()
 	for _, rec := range r.writes() {
 		ref := sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name}
-		if rec.Before == nil && rec.After != nil && !s.itself(ref) {
-			s.own = append(s.own, ref)
+		switch {
+		case rec.Before == nil && rec.After != nil:
+			s.own = appendOnce(s.own, ref)
+		case slices.ContainsFunc(s.installed, func(m manifest) bool {
+			return m.GetKind() == ref.Kind && m.GetNamespace() == ref.Namespace && m.GetName() == ref.Name
+		}):
+			s.upkeep = appendOnce(s.upkeep, ref)
 		}
 	}
 	return s.admit(r)

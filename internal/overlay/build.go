@@ -86,7 +86,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 		if ctx.Err() != nil {
 			return t, ctx.Err()
 		}
-		return t, b.failed(string(text))
+		return t, b.failed(string(text), err)
 	}
 	return t, nil
 }
@@ -175,7 +175,11 @@ func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exe
 // mostCompiled is the maximal number of compiler output lines in an error.
 const mostCompiled = 20
 
-func (b Build) failed(text string) error {
+func (b Build) failed(text string, cause error) error {
+	if strings.TrimSpace(text) == "" {
+		return fmt.Errorf("%s does not build: the go command printed nothing (%w); if it was killed, there may be too little memory",
+			b.Package, cause)
+	}
 	for line := range strings.Lines(text) {
 		if strings.Contains(line, "no space left on device") {
 			return fmt.Errorf("%s does not build: the disk is full (%s): free some space, or set GOCACHE and TMPDIR to another disk",

@@ -153,6 +153,7 @@ func TestFailedBuild(t *testing.T) {
 	}{
 		{"no space", "for i in $(seq 90); do echo \"mkdir /tmp/b$i: no space left on device\"; done", 1,
 			"./testdata/hello does not build: the disk is full ("},
+		{"killed", "true; kill -9 $PPID", 1, "./testdata/hello does not build: the go command printed nothing (signal: killed); "},
 		{"many errors", "for i in $(seq 90); do echo \"main.go:$i: undefined\"; done", 22, " more lines"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// A program finds the files of its repository by a relative path, and by the absolute path that it makes of that path.
+// A volume that shows no Secret and no ConfigMap is an empty folder of the program.
+func TestCheckGivesFilesAndFolders(t *testing.T) {
+	newChecked(t, host.Controller{})
+	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+	write(t, "main.go", `package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+func main() {
+	err := os.WriteFile("/data/file", nil, 0o600)
+	for _, path := range []string{"/data/file", "config/default/manager.yaml", abs("config/default/manager.yaml")} {
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+	}
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(3)
+	}
+	fmt.Println("all is there")
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+func abs(path string) string {
+	path, _ = filepath.Abs(path)
+	return path
+}
+`)
+	write(t, "config/default/kustomization.yaml", "resources: [manager.yaml]\n")
+	write(t, "config/default/manager.yaml", `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: operator, namespace: default}
+spec:
+  selector: {matchLabels: {app: operator}}
+  template:
+    metadata: {labels: {app: operator}}
+    spec:
+      containers:
+      - name: manager
+        image: operator
+        volumeMounts: [{name: data, mountPath: /data}]
+      volumes: [{name: data, emptyDir: {}}]
+`)
+	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml").wants(t, scenarios.ExitUsage,
+		"operator has written nothing", "the last lines that it printed: all is there")
+}
+
+// If the operator never stops writing, its last error is printed, because the cause may be something that it lacks.
+func TestCheckUnsettledSaysWhy(t *testing.T) {
+	newChecked(t, host.Controller{})
+	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+	write(t, "main.go", `package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func main() {
+	for n := 0; ; n++ {
+		body := fmt.Sprintf("{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m%d\"}}", n)
+		r, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && r.StatusCode == http.StatusOK {
+			http.Post("http://apiserver/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(body))
+		}
+		fmt.Println("ERROR no cloud")
+		time.Sleep(time.Second)
+	}
+}
+`)
+	got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "1")
+	if !strings.Contains(got.out, "so no other facts were derived; the last error that it logged: ERROR no cloud") {
+		t.Errorf("the error is missing:\n%s%s", got.out, got.err)
+	}
+}
+
+// If a creation is refused in each retry, but the program prints another error, then this other error causes the retries.
+// The operator settles. If the program prints the refusal, it does not settle.
+func TestCheckRetries(t *testing.T) {
+	for printed, settles := range map[string]bool{"`ERROR no such architecture`": true, "`ERROR ` + string(answer)": false} {
+		newChecked(t, host.Controller{})
+		write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+		write(t, "main.go", `package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func main() {
+	go func() {
+		for range time.Tick(time.Minute) { // like a leader that renews its Lease
+			http.Get("http://apiserver/api/v1/namespaces/default")
+		}
+	}()
+	wait := time.Second
+	for {
+		set, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && set.StatusCode == http.StatusOK {
+			body := "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"metadata\":{\"name\":\"m\"}}"
+			made, _ := http.Post("http://apiserver/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(body))
+			answer, _ := io.ReadAll(made.Body)
+			fmt.Println(`+printed+`, len(answer))
+			wait = min(2*wait, 1000*time.Second)
+		}
+		time.Sleep(wait)
+	}
+}
+`)
+		got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "1")
+		if strings.Contains(got.out, "does not settle") == settles {
+			t.Errorf("the program prints %s:\n%s%s", printed, got.out, got.err)
+		}
+	}
+}
+
+// An object of the operator's installation that the operator changes without a sample is its own, for example a Secret
+// for which it makes a certificate.
+func TestCheckUpkeep(t *testing.T) {
+	newChecked(t, host.Controller{})
+	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+	write(t, "main.go", `package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+const secrets = "http://apiserver/api/v1/namespaces/default/secrets"
+
+func main() {
+	cert, _ := http.NewRequest("PATCH", secrets+"/cert", strings.NewReader("{\"stringData\":{\"tls.key\":\"k\"}}"))
+	cert.Header.Set("Content-Type", "application/merge-patch+json")
+	if _, err := http.DefaultClient.Do(cert); err != nil {
+		panic(err)
+	}
+	for ; ; time.Sleep(time.Minute) {
+		var set struct{ Metadata struct{ UID string } }
+		r, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && r.StatusCode == http.StatusOK && json.NewDecoder(r.Body).Decode(&set) == nil {
+			owner := "{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\",\"name\":\"web\",\"controller\":true,\"uid\":\"" + set.Metadata.UID + "\"}"
+			body := "{\"apiVersion\":\"v1\",\"kind\":\"Secret\",\"metadata\":{\"name\":\"web\",\"ownerReferences\":[" + owner + "]}}"
+			http.Post(secrets, "application/json", strings.NewReader(body))
+			fmt.Println("done")
+		}
+	}
+}
+`)
+	write(t, "config/default/kustomization.yaml", "resources: [secret.yaml]\n")
+	write(t, "config/default/secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata: {name: cert, namespace: default}\n")
+	got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "1")
+	if got.code != 0 || !strings.Contains(got.out, "creates     Secret with a ControllerRef") {
+		t.Errorf("exit %d\n%s%s", got.code, got.out, got.err)
+	}
+}
