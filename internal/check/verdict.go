@@ -205,6 +205,7 @@ func unless(known bool, why string) string {
 // Summary formats the verdicts and the numbers of cases and schedules.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	explored, schedules, failed, kept := 0, 0, 0, ""
+	var failing []string // cases with failures; if no law is violated, these are failed expectations
 	for _, t := range cases {
 		if t.X == nil || t.X.Schedules == 0 && len(t.X.Failures) == 0 { // the check was interrupted before this case
 			continue
@@ -213,6 +214,9 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 		schedules += t.X.Schedules
 		if len(t.X.Failures) > 0 || t.X.Unsettled > 0 {
 			failed++
+		}
+		if len(t.X.Failures) > 0 {
+			failing = append(failing, t.Name)
 		}
 		if t.X.Schedules == 0 {
 			kept = "; cases with a kept failure that still happens were not explored"
@@ -247,6 +251,8 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 		verdict = kind + ": no verdict, since no case was explored"
 	case p.Unsettled:
 		verdict = kind + ": no verdict, since the operator does not settle with its sample alone: limit each world with --for"
+	case len(failing) > 0:
+		verdict = kind + ": VIOLATES expectations, in " + strings.Join(failing, ", ")
 	case failed > 0:
 		verdict = kind + ": DOES NOT SETTLE in some schedules"
 	}

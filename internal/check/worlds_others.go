@@ -49,6 +49,9 @@ func (f *found) lookalikes(s *operator) []place {
 	dying.user = append(append(dying.user, verbs("wait")...), freed...)
 	if !f.adopts {
 		race.why = "it adopts nothing: a copy of a dependent stayed an orphan"
+		if f.byName {
+			race.why = "it adopts only objects with the name of a dependent: a copy of a dependent stayed an orphan"
+		}
 		dying.why = race.why
 	}
 	return barred("", all)

@@ -106,7 +106,11 @@ func signs(alone bool) idiom {
 
 // Labels of other programs on an owner must stay.
 func TestOthersLabelsStay(t *testing.T) {
-	finds(t, plannedFor(t, signs(true), "{size: 1, color: green}"), "two-owners", "expect")
+	plan := plannedFor(t, signs(true), "{size: 1, color: green}")
+	tried := []check.Tried{{Name: "two-owners", X: finds(t, plan, "two-owners", "expect")}}
+	if said := plan.Summary(tried, plan.Verdicts(tried)); !strings.Contains(said, ": VIOLATES expectations, in two-owners. ") {
+		t.Error(said)
+	}
 	finds(t, plannedFor(t, signs(false), "{size: 1, color: green}"), "two-owners", "")
 }
 
