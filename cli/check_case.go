@@ -179,7 +179,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		until := c.share(c.left, cases)
 		o.Schedules = mostDrawn
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
-		within, stop := context.WithDeadline(ctx, until.Add(max(c.Time, leastForOne)))
+		within, stop := context.WithDeadline(ctx, c.latest(s, until))
 		defer stop()
 		ctx, outer = within, ctx
 	}
@@ -294,9 +294,21 @@ const (
 // Minimizing a violation may take an eighth of the remaining time. With --schedules, it may take an eighth of --time.
 const minimizing = 8
 
-// leastForOne is the shortest time for which a running schedule may continue when its case is out of time. If --time is
-// longer, the schedule may continue for --time.
+// leastForOne is the shortest time for which a running schedule may continue when its case is out of time.
 const leastForOne = 10 * time.Second
+
+// latest returns the time at which a running schedule is interrupted. until is the end of its case. A schedule may use
+// the time of later cases. The first schedule of a sample may also take as long as --time, so that there is a result.
+func (c *checking) latest(s *sampleTried, until time.Time) time.Time {
+	last := until.Add(leastForOne)
+	if c.left.After(last) {
+		last = c.left
+	}
+	if first := until.Add(c.Time); first.After(last) && !slices.ContainsFunc(s.Cases, func(j caseJSON) bool { return j.Schedules > 0 }) {
+		last = first
+	}
+	return last
+}
 
 const mostDrawn = 100_000
 
