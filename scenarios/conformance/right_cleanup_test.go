@@ -84,6 +84,17 @@ func holdsDependents(a *at, owner *thing) error {
 	})(a, owner)
 }
 
+// removesSeen deletes the dependents in its cache, without preconditions. The garbage collector may have orphaned them.
+func removesSeen(a *at, owner *thing) error {
+	for _, d := range a.own(owner) {
+		err := a.env.Client.Delete(a, d.GroupVersionKind(), d.GetNamespace(), d.GetName(), metav1.DeleteOptions{})
+		if ignoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // adoptsBack adopts the dependents of an earlier owner with the same name.
 func adoptsBack(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {

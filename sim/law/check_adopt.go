@@ -74,7 +74,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 		}
 	}
 	j.Exercise()
-	if w.Dependent && (w.Mine && (j.cleansUp(r) || w.tidies(r)) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
+	if w.Dependent && (w.ofFor() && (j.cleansUp(r) || w.tidies(r)) || (w.Mine || w.Owner == nil) && w.unhands(r)) {
 		return
 	}
 	k := w.process.work(r)
@@ -104,6 +104,10 @@ func (w *Write) tidies(r *sim.Record) bool {
 		slices.Equal(w.Before.GetFinalizers(), w.After.GetFinalizers()) &&
 		equality.Semantic.DeepEqual(w.Before.GetOwnerReferences(), w.After.GetOwnerReferences())
 }
+
+// ofFor reports whether the object belongs to w.For, or belonged to it in the version that the process saw, and now has
+// no owner: the garbage collector may have orphaned it.
+func (w *Write) ofFor() bool { return w.Mine || w.SawMine && w.Owner == nil }
 
 // cleansUp reports whether a write to a dependent is part of its owner's finalization. The owner must have a finalizer
 // that the actor may remove. The write deletes or releases the dependent, or removes a finalizer from a terminating

@@ -302,7 +302,7 @@ func orphansSurvive(j *Judge, r *sim.Record) {
 			}
 			j.Report(s, "deleted because of "+refName(ref)+", whose deletion was to orphan it")
 			return
-		case w.Actor != nil && q.owner == uidOf(r.For) && w.Mine && j.cleansUp(r):
+		case w.Actor != nil && q.owner == uidOf(r.For) && w.ofFor() && j.cleansUp(r):
 			return // the owner has a finalizer of the actor, so the actor may delete the dependents
 		case w.Actor != nil && q.owner == uidOf(r.For):
 			s := informedIf(meta.Deleting(meta.Of(r.SawFor)))
