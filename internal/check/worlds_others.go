@@ -3,14 +3,19 @@ package check
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim/host"
 )
+
+// theirName is the name of each copy of a dependent that another object owns.
+const theirName = "threelaws-others"
 
 // lookalikes returns the cases with objects that look like dependents.
 func (f *found) lookalikes(s *operator) []place {
@@ -31,7 +36,7 @@ func (f *found) lookalikes(s *operator) []place {
 		if err := s.makes(o); err != nil {
 			return barred("no copy of a "+d.GetKind()+" can be made: "+err.Error(), all)
 		}
-		theirs := o.renamed("threelaws-others")
+		theirs := o.renamed(theirName)
 		orphans.objects = append([]manifest{o}, orphans.objects...)
 		orphans.user = append(orphans.user, verbs("label "+o.at()+" "+other+"=yes")...)
 		others.objects = append(others.objects, owned(theirs, rival))
@@ -47,6 +52,7 @@ func (f *found) lookalikes(s *operator) []place {
 		freed = append(freed, patch(going.at(), map[string]any{"metadata": map[string]any{"finalizers": nil}}))
 	}
 	dying.user = append(append(dying.user, verbs("wait")...), freed...)
+	others.settledCheck = both(others.settledCheck, f.miscounts(s, rival))
 	if !f.adopts {
 		race.why = "it adopts nothing: a copy of a dependent stayed an orphan"
 		if f.byName {
@@ -121,6 +127,81 @@ func stays(m, owner manifest) scenarios.Func {
 		}
 		return nil
 	}
+}
+
+// miscounts compares two worlds without and with copies of the sample's dependents that another object owns. If numbers
+// in the sample's status are larger in the second world, miscounts returns a check that they are not. Otherwise it
+// returns nil.
+func (f *found) miscounts(s *operator, rival manifest) scenarios.Func {
+	if s.lasts > 0 || f.base.stored == nil || len(numbers(shown(f.base.stored, s.owner.GroupVersionKind()))) == 0 {
+		return nil // there are no numbers, or they may depend on the time that is left
+	}
+	before := f.numbersBeside(s, rival, nil)
+	after := f.numbersBeside(s, rival, f.each())
+	maps.DeleteFunc(before, func(path string, n int64) bool { return after[path] <= n })
+	if len(before) == 0 {
+		return nil
+	}
+	return func(user host.Client) error {
+		o, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
+		if err != nil {
+			return err
+		}
+		now := numbers(shown(o, s.owner.GroupVersionKind()))
+		for _, path := range slices.Sorted(maps.Keys(before)) {
+			if now[path] > before[path] {
+				return fmt.Errorf("%s of %s is %d, and %d without %s: objects of another owner are counted", path, s.owner.at(),
+					now[path], before[path], theirName)
+			}
+		}
+		return nil
+	}
+}
+
+// numbersBeside returns the numbers in the status of the sample, which is created after the rival and after copies of
+// these dependents that the rival owns. The result is empty if the world does not settle.
+func (f *found) numbersBeside(s *operator, rival manifest, dependents []manifest) map[string]int64 {
+	r, err := s.run(rival)
+	if err != nil {
+		return nil
+	}
+	defer r.Stop()
+	owner := r.stored(rival).(metav1.Object)
+	var objects []manifest
+	for _, d := range dependents {
+		c := d.copied(theirName)
+		c.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, rival.GroupVersionKind())})
+		objects = append(objects, c)
+	}
+	for _, m := range append(objects, f.both(s)...) {
+		k := r.Server.Kind(m.GroupVersionKind())
+		o, err := m.typed(k)
+		if err != nil || r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: o}) != nil {
+			return nil
+		}
+	}
+	if !r.settled {
+		return nil
+	}
+	return numbers(r.shown(s.owner))
+}
+
+// numbers returns the whole numbers in an object's status, by their paths, such as "status.ready". Lists are left out.
+func numbers(m manifest) map[string]int64 {
+	all := map[string]int64{}
+	var add func(path string, v any)
+	add = func(path string, v any) {
+		switch v := v.(type) {
+		case int64:
+			all[path] = v
+		case map[string]any:
+			for name, value := range v { //detcheck:ordered each value has its own path
+				add(path+"."+name, value)
+			}
+		}
+	}
+	add("status", m.Object["status"])
+	return all
 }
 
 // taken returns the cases in which the user changes or deletes the sample's dependents, or takes their names.

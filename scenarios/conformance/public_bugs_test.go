@@ -184,8 +184,23 @@ var publicBugs = []publicBug{
 		nil, "deleted/early", "expect"}, // the fix is the same as for tidb-operator
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
+	{"counts objects of other owners", by(counts(false)), by(counts(true)), "somebody-elses", "expect"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
+}
+
+// counts reports how many dependents have the owner's color. With owned, it counts only those of the owner.
+func counts(owned bool) idiom {
+	return func(a *at, owner *thing) error {
+		if err := applies(a, owner); err != nil {
+			return err
+		}
+		color := stringAt(owner, "spec", "color")
+		list := slices.DeleteFunc(a.seen(a.kind), func(o *thing) bool {
+			return stringAt(o, "data", "color") != color || owned && !metav1.IsControlledBy(o, owner)
+		})
+		return a.reports(owner, "count", int64(len(list)))
+	}
 }
 
 func admitted(sync idiom) []host.Controller {
