@@ -9,7 +9,8 @@ import (
 )
 
 // A program finds the files of its repository by a relative path, and by the absolute path that it makes of that path.
-// A volume that shows no Secret and no ConfigMap is an empty folder of the program.
+// A volume that shows no Secret and no ConfigMap is an empty folder of the program. The directory of its process is not
+// visible in its output.
 func TestCheckGivesFilesAndFolders(t *testing.T) {
 	newChecked(t, host.Controller{})
 	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
@@ -33,7 +34,7 @@ func main() {
 		fmt.Println(err)
 		os.Exit(3)
 	}
-	fmt.Println("all is there")
+	fmt.Println("all is there, below", abs("config"))
 	for {
 		time.Sleep(time.Hour)
 	}
@@ -60,7 +61,7 @@ spec:
       volumes: [{name: data, emptyDir: {}}]
 `)
 	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml").wants(t, scenarios.ExitUsage,
-		"operator has written nothing", "the last lines that it printed: all is there")
+		"operator has written nothing", "the last lines that it printed: all is there, below /config")
 }
 
 // If the operator never stops writing, its last error is printed, because the cause may be something that it lacks.

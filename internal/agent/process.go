@@ -208,7 +208,7 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 			answer := ask(r)
 			err = answer.Write(p.in)
 		case wire.Output:
-			text := r.TakeBytes()
+			text := bytes.ReplaceAll(r.TakeBytes(), []byte(p.root), nil) // the directory has another name in each process
 			p.printed.Write(text)
 			if p.all != nil {
 				p.all.Write(text)
