@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -115,6 +116,9 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if c.replay != "" {
+		op.Samples = slices.DeleteFunc(op.Samples, func(f *check.File) bool { return !c.replays(f) })
+	}
 	c.began, c.samples = time.Now(), len(op.Samples)
 	for i, sample := range op.Samples {
 		if ctx.Err() != nil {
@@ -143,6 +147,14 @@ func (c *checking) run(cmd *cobra.Command) error {
 	}
 	c.unmet()
 	return c.finish()
+}
+
+// replays reports whether the directory of the file in --replay is named for the kind of an object in a sample's file.
+func (c *checking) replays(sample *check.File) bool {
+	dir := filepath.Base(filepath.Dir(c.replay))
+	return slices.ContainsFunc(sample.Objects, func(o check.Object) bool {
+		return strings.HasPrefix(dir, strings.ToLower(o.GetKind())+"-")
+	})
 }
 
 // unmet adds a note for each accepted violation that did not occur. If some case was not explored, it adds none.

@@ -240,10 +240,12 @@ func TestCheckFinds(t *testing.T) {
 	outcomeOf{out: read(t, "junit.xml")}.passes(t, `<testcase name="two-owners" classname="replicaset"`,
 		`<skipped message="not judged: `)
 	c.run("-n", "5").wants(t, scenarios.ExitFail, "two-owners             violated: ")
+	c.samples = []string{"config/samples/map.yaml"}
+	write(t, c.samples[0], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
 	once := c.run("--replay", kept[0])
 	once.wants(t, scenarios.ExitFail, replay)
-	if strings.Contains(once.out, "one-owner ") {
-		t.Errorf("another case is tried:\n%s", once.out)
+	if strings.Contains(once.out, "one-owner ") || strings.Contains(once.out+once.err, "map.yaml") {
+		t.Errorf("another case or sample is tried:\n%s%s", once.out, once.err)
 	}
 	c.run("--replay", "elsewhere/x.txtar").wants(t, scenarios.ExitUsage,
 		"threelaws: --replay elsewhere/x.txtar: no case of this operator is kept in a directory elsewhere\n")
