@@ -219,7 +219,7 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 }
 
 // chosenValues returns the fields of an owner and its dependents that contain numbers, or texts with digits. It uses a
-// dependent only if there is no other of its kind.
+// dependent only if there is no other of its kind. It leaves out the status of dependents, which others write.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
 	for i, m := range append([]manifest{owner}, dependents...) {
@@ -230,7 +230,7 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 			continue
 		}
 		for field, v := range m.Object {
-			if field != "metadata" {
+			if field != "metadata" && (i == 0 || field != "status") {
 				eachChosen(v, field, func(path, text string) { all[distinct{gvk, path}] = text })
 			}
 		}
@@ -238,8 +238,9 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	return all
 }
 
-// notChosen contains the names of fields whose values the controller does not choose.
-var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind"}
+// notChosen contains the names of fields whose values the server or other controllers choose.
+var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind",
+	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
 
 func eachChosen(v any, path string, do func(path, text string)) {
 	if slices.Contains(notChosen, path[strings.LastIndexByte(path, '.')+1:]) {
