@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/threelaws/threelaws/internal/objectdiff"
 )
@@ -258,6 +259,37 @@ func OnlyTimes(a, b any) bool {
 // State returns a hash of an object. Two versions of an object have the same hash if [OnlyTimes] reports true for them,
 // except that times in JSON strings differ.
 func State(object any) uint64 {
+	return hashOf(object, func(v any) any {
+		if s, is := v.(string); is {
+			if _, err := time.Parse(time.RFC3339, s); err == nil {
+				return ""
+			}
+		}
+		return v
+	})
+}
+
+// Shape returns a hash of an object without numbers, times, and digits in texts. An example of versions with the same
+// shape are the versions of an object with a counter.
+func Shape(object any) uint64 {
+	return hashOf(object, func(v any) any {
+		switch v := v.(type) {
+		case float64:
+			return 0
+		case string:
+			return strings.Map(func(r rune) rune {
+				if unicode.IsDigit(r) {
+					return -1
+				}
+				return r
+			}, v)
+		}
+		return v
+	})
+}
+
+// hashOf returns a hash of an object without metadata that the server sets. replace is applied to each scalar.
+func hashOf(object any, replace func(any) any) uint64 {
 	data, err := json.Marshal(content(object))
 	if err != nil {
 		panic(fmt.Sprintf("fight: no JSON of %T: %v", object, err))
@@ -272,25 +304,22 @@ func State(object any) uint64 {
 		delete(meta, "managedFields")
 	}
 	h := fnv.New64a()
-	json.NewEncoder(h).Encode(timeless(fields)) // a hash never fails to write
+	json.NewEncoder(h).Encode(replaced(fields, replace)) // a hash never fails to write
 	return h.Sum64()
 }
 
-// timeless replaces the times in a JSON value by "".
-func timeless(v any) any {
+func replaced(v any, replace func(any) any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		for k := range v { //detcheck:ordered each value is replaced by itself
-			v[k] = timeless(v[k])
+		for k := range v { //detcheck:ordered each value is replaced on its own
+			v[k] = replaced(v[k], replace)
 		}
 	case []any:
 		for i := range v {
-			v[i] = timeless(v[i])
+			v[i] = replaced(v[i], replace)
 		}
-	case string:
-		if _, err := time.Parse(time.RFC3339, v); err == nil {
-			return ""
-		}
+	default:
+		return replace(v)
 	}
 	return v
 }

@@ -53,6 +53,9 @@ func TestDifference(t *testing.T) {
 			if same := fight.State(c.a) == fight.State(c.b); same != (c.times && !strings.Contains(c.name, "JSON")) {
 				t.Errorf("the same state: %v", same)
 			}
+			if same := fight.Shape(c.a) == fight.Shape(c.b); same != (c.times || c.name == "a field") {
+				t.Errorf("the same shape: %v", same)
+			}
 			path, was, is := fight.FirstDifference(c.a, c.b)
 			if path != c.path || was != c.was || is != c.is {
 				t.Errorf("got %s %s %s, want %s %s %s", path, was, is, c.path, c.was, c.is)

@@ -189,17 +189,23 @@ var publicBugs = []publicBug{
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
 }
 
-// counts reports how many dependents have the owner's color. With owned, it counts only those of the owner.
+// counts reports how many dependents have the owner's label. With owned, it counts only those of the owner.
 func counts(owned bool) idiom {
 	return func(a *at, owner *thing) error {
-		if err := applies(a, owner); err != nil {
+		for _, name := range wanted(owner) {
+			d := a.dependent(owner, name)
+			d.SetLabels(map[string]string{"garden": owner.GetName()})
+			if err := ignoreAlreadyExists(a.ensure(owner, d)); err != nil {
+				return err
+			}
+		}
+		if err := a.prune(owner); err != nil {
 			return err
 		}
-		color := stringAt(owner, "spec", "color")
 		list := slices.DeleteFunc(a.seen(a.kind), func(o *thing) bool {
-			return stringAt(o, "data", "color") != color || owned && !metav1.IsControlledBy(o, owner)
+			return o.GetLabels()["garden"] != owner.GetName() || owned && !metav1.IsControlledBy(o, owner)
 		})
-		return a.reports(owner, "count", int64(len(list)))
+		return a.reports(owner, "ready", int64(len(list)))
 	}
 }
 

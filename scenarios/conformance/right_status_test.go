@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -30,6 +31,8 @@ var rightStatus = []right{
 	{"two phases", []host.Controller{reconciler("phases", gardens, living(phases), works)}, ""},
 	{"paused by annotation", by(pauses), ""},
 	{"polls", by(polls), ""},
+	{"counts its attempts", by(countsAttempts), ""},
+	{"reports the size of a pool", by(reportsPool), ""},
 	{"a bad edit is tried again", by(awaits), ""},
 	{"a share of few values", by(shards), ""},
 	{"a name that is taken is reported", []host.Controller{reportsTaken()}, ""},
@@ -136,6 +139,25 @@ func polls(a *at, owner *thing) error {
 	}
 	a.env.Queue.AddAfter(key(owner), 10*time.Minute)
 	return nil
+}
+
+// countsAttempts polls, and counts in vain attempts to reach a server.
+func countsAttempts(a *at, owner *thing) error {
+	if err := polls(a, owner); err != nil {
+		return err
+	}
+	if since := int64(a.env.Now().Sub(sim.Epoch) / (10 * time.Minute)); since > intAt(owner, "status", "attempts") {
+		return a.reports(owner, "attempts", since)
+	}
+	return nil
+}
+
+// reportsPool reports how many objects there are, whoever owns them.
+func reportsPool(a *at, owner *thing) error {
+	if err := corrects(a, owner); err != nil {
+		return err
+	}
+	return a.reports(owner, "poolSize", int64(len(a.seen(a.kind))))
 }
 
 // awaits retries as long as its owner has a wrong value.

@@ -130,7 +130,7 @@ func (c *Case) explore(t *testing.T, dir string) *scenarios.Exploration {
 					t.Logf("no page was written: %v", err)
 				}
 			}
-			t.Errorf("first in schedule %d of %d, of which %d fail\n%s", failing.Index, x.Schedules, x.Failed,
+			t.Errorf("first in schedule %d of %d, of which %d fail\n%s", failing.Index, x.Schedules, max(x.Failed, x.Unsettled),
 				failing.Page.Text())
 		})
 	}

@@ -41,7 +41,7 @@ type stepped struct {
 const fightRounds = 3
 
 // programRounds replaces fightRounds in worlds with whole programs, because the host cannot see their queues, so states
-// that look equal may differ. It also replaces fightRounds if one process writes only to statuses (see reports).
+// that look equal may differ. It also replaces fightRounds if one controller writes only to statuses (see reports).
 const programRounds = 12
 
 func (t *Trial) enough() int {
@@ -90,7 +90,7 @@ func (o *observer) Observe(r *sim.Record) {
 		o.Cluster.Process(r.Process) == nil
 	if !(*Trial)(o).polls(r) {
 		t := (*Trial)(o)
-		o.rest.note(r, (r.Op == sim.SyncEnd || r.Op == sim.Refusal) && t.withheld(r.Process), t.printed(r.Process))
+		o.rest.note(r, (r.Op == sim.SyncEnd || r.Op == sim.Refusal) && t.withheld(r.Process), t.ignored)
 	}
 }
 
@@ -203,15 +203,22 @@ func (t *Trial) blindIn(cycle []int) bool {
 	})
 }
 
-// reports reports whether in a cycle one process writes only to statuses. For example, a controller may report that it
-// works, and then that it has worked. Such a cycle is a fight only if a state recurs more than once a second on average.
+// reports reports whether in a cycle one controller writes only to statuses. For example, a controller may report that
+// it works, and then that it has worked. Such a cycle is a fight only if a state recurs more than once a second on average.
 func (t *Trial) reports(cycle []int) bool {
-	h := &t.World.History
-	first := h.At(cycle[0])
-	return first != nil && !slices.ContainsFunc(cycle, func(i int) bool {
-		r := h.At(i)
-		return r == nil || r.Subresource != "status" || r.Process != first.Process
-	})
+	var writer string
+	for _, i := range cycle {
+		r := t.World.History.At(i)
+		if r == nil || r.Subresource != "status" {
+			return false
+		}
+		p := t.Cluster.Process(r.Process)
+		if p == nil || writer != "" && p.Controller().Name != writer {
+			return false
+		}
+		writer = p.Controller().Name
+	}
+	return true
 }
 
 // starves reports whether a process has waited for an answer since before the record with this index. The answer might

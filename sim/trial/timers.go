@@ -25,9 +25,8 @@ const (
 	beatsMost  = 1000                   // with this number of fired timers, the world may settle before beatsFor
 	beatsLeast = 100 * time.Millisecond // a timer that fires at shorter intervals is a loop
 
-	// A creation that is refused at about equal intervals is a poll, and so is a creation whose refusal a program never
-	// prints. The interval is at least a second, because a shorter interval is a loop. If the program prints the refusal,
-	// the interval is less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off double.
+	// A creation that is refused at about equal intervals is a poll, and so is a creation whose refusal is ignored. The
+	// interval is at least a second, because a shorter interval is a loop. If the refusal is not ignored, the interval is less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off double.
 	// The intervals of a poll grow less, even if slow writes delay its requests.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
@@ -44,10 +43,11 @@ type resting struct {
 	rounds  int                 // the sum of the numbers in fired
 	lull    time.Duration       // the time until which the world is in a lull (see lulled); 0 for none
 	changed bool                // something has changed, so the next call of waits resets the counts
-	knocks  map[worker][]string // worker -> messages of the 403 refusals in the worker's current reconcile
+	knocks  map[worker][]string // worker -> messages of refusals that are no change, in the worker's current reconcile
 	again   map[attempt]refused // the writes that were refused with 409
+	wrote   map[sim.Ref]int     // object without its UID -> index of the last commit
 	waited  bool                // only timers were left once
-	states  map[uint64]bool     // from then on, the states of objects before and after writes to their status
+	states  map[uint64]int      // from then on: state or shape of an object -> how many writes to its status had it
 }
 
 type attempt struct {
@@ -57,7 +57,10 @@ type attempt struct {
 }
 
 // refused says when a write was last refused, and the longest time between two refusals.
-type refused struct{ at, longest time.Duration }
+type refused struct {
+	at, longest time.Duration
+	record      int // index of the last refusal
+}
 
 type worker struct {
 	process string
@@ -72,6 +75,7 @@ func (r *resting) reset() {
 	clear(r.knocks)
 	clear(r.again)
 	clear(r.states)
+	clear(r.wrote)
 	r.due, r.changed, r.waited = r.due[:0], true, false
 }
 
@@ -86,13 +90,14 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 		one.String(a.verb)
 		one.Word(uint64(min(now-last.at, againMost)))
 		one.Word(uint64(last.longest))
+		one.Bool(r.wrote[a.object] > last.record)
 		attempts += sim.Mix(uint64(one))
 	}
 	h.Word(attempts)
 	h.Bool(r.waited)
 	var states uint64
-	for s := range r.states { //detcheck:ordered a sum
-		states += sim.Mix(s)
+	for s, n := range r.states { //detcheck:ordered a sum
+		states += sim.Mix(s + uint64(min(n, manyCounts+1)))
 	}
 	h.Word(states)
 	if h.Bool(r.changed); r.changed {
@@ -114,11 +119,15 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 
 // note sets r.changed if a record is a change. An error or a refusal is no change if events are withheld from the
 // process, because the process may wait for these events. A 403 for a quota or a missing permission is no change
-// either: only another actor can remove the cause, and the controller retries with growing delays. printed reports
-// whether the process has printed a message.
-func (r *resting) note(rec *sim.Record, withheld bool, printed func(string) bool) {
+// either: only another actor can remove the cause, and the controller retries with growing delays. ignored reports
+// whether the process ignores a refusal.
+func (r *resting) note(rec *sim.Record, withheld bool, ignored func(*sim.Record) bool) {
 	switch rec.Op {
 	case sim.Commit:
+		if r.wrote == nil {
+			r.wrote = map[sim.Ref]int{}
+		}
+		r.wrote[nameOf(rec)] = rec.Index
 		returns := r.returns(rec)
 		r.changed = r.changed || !reportsOnly(rec) && !returns &&
 			(rec.Before == nil || rec.After == nil || !fight.OnlyTimes(rec.Before, rec.After))
@@ -126,10 +135,11 @@ func (r *resting) note(rec *sim.Record, withheld bool, printed func(string) bool
 		r.changed = r.changed || rec.Message != "" && !withheld && !r.knocked(rec)
 		delete(r.knocks, worker{rec.Process, rec.Worker})
 	case sim.Refusal:
-		if rec.Code != http.StatusForbidden {
-			again := r.repeats(rec, printed)
+		if again := r.repeats(rec, ignored); rec.Code != http.StatusForbidden {
 			r.changed = r.changed || !withheld && !again
-			return
+			if !again || rec.Verb == "create" {
+				return
+			}
 		}
 		if r.knocks == nil {
 			r.knocks = map[worker][]string{}
@@ -142,62 +152,69 @@ func (r *resting) note(rec *sim.Record, withheld bool, printed func(string) bool
 }
 
 // returns reports whether a write to a status returns to an earlier state of the object, except for times. For example,
-// an operator may report that it tries to reach a server, and then that it failed. Such writes are part of a poll. The
-// states before the first wait for timers are unknown.
+// an operator may report that it tries to reach a server, and then that it failed. Such writes are part of a poll. So is
+// a write that changes only numbers, after many such writes: it counts attempts. The states before the first wait for
+// timers are unknown.
 func (r *resting) returns(rec *sim.Record) bool {
 	if !r.waited || rec.Subresource != "status" || rec.Before == nil || rec.After == nil {
 		return false
 	}
 	if r.states == nil {
-		r.states = map[uint64]bool{}
+		r.states = map[uint64]int{}
 	}
-	r.states[fight.State(rec.Before)] = true
-	after := fight.State(rec.After)
-	known := r.states[after]
-	r.states[after] = true
-	return known
+	after, shape := fight.State(rec.After), fight.Shape(rec.After)
+	if before := fight.State(rec.Before); r.states[before] == 0 {
+		r.states[before] = 1
+	}
+	r.states[shape]++
+	r.states[after]++
+	return r.states[after] > 1 || r.states[shape] > manyCounts
 }
 
+// manyCounts is the number of writes after which a number in a status counts as a counter, and not as progress.
+const manyCounts = 50
+
 // repeats reports whether a write is refused again because the object exists, or because another version of it exists.
-// For example, an operator may begin each poll with the creation of its objects, or write with an old version twice. A
-// refusal of which a program prints nothing is handled by the program: it repeats its work for another reason. Otherwise
-// only creations at about equal intervals count.
-func (r *resting) repeats(rec *sim.Record, printed func(string) bool) bool {
+// For example, an operator may begin each poll with the creation of its objects, or its two instances may poll at the
+// same time. If the process ignores the refusal, it repeats its work for another reason. Otherwise, only creations at
+// about equal intervals count, and conflicts after another write to the object.
+func (r *resting) repeats(rec *sim.Record, ignored func(*sim.Record) bool) bool {
 	if rec.Code != http.StatusConflict {
 		return false
 	}
 	if r.again == nil {
 		r.again = map[attempt]refused{}
 	}
-	a := attempt{rec.Process, rec.Object, rec.Verb}
+	a := attempt{rec.Process, nameOf(rec), rec.Verb}
 	last, known := r.again[a]
 	every := rec.At - last.at
 	if !known {
 		every = 0
 	}
-	r.again[a] = refused{rec.At, max(every, last.longest)}
+	r.again[a] = refused{rec.At, max(every, last.longest), rec.Index}
 	if rec.Verb != "create" {
-		return known && !printed(rec.Message)
+		return known && (r.wrote[a.object] > last.record || ignored(rec))
 	}
-	return againLeast <= every && (every < min(againMost, last.longest*9/5) || !printed(rec.Message))
+	return againLeast <= every && (every < min(againMost, last.longest*9/5) || ignored(rec))
 }
 
-// printed returns a function that reports whether the last lines of a program contain a message, regardless of the
-// quoting of quotation marks. The function also reports true for a program without output and for a reconciler, whose
-// errors are known.
-func (t *Trial) printed(process string) func(message string) bool {
-	return func(message string) bool {
-		p := t.Cluster.Process(process)
-		if p == nil || !p.IsProgram() {
-			return true
-		}
-		plain := strings.NewReplacer(`"`, "", `\`, "")
-		message = plain.Replace(message)
-		lines := p.Printed(linesOfPoll)
-		return len(lines) == 0 || slices.ContainsFunc(lines, func(line string) bool {
-			return strings.Contains(plain.Replace(line), message)
-		})
+func nameOf(r *sim.Record) sim.Ref {
+	return sim.Ref{Kind: r.Object.Kind, Namespace: r.Object.Namespace, Name: r.Object.Name}
+}
+
+// ignored reports whether a process ignores a refusal. A program ignores it if its last lines do not contain the message,
+// regardless of the quoting of quotation marks. If a program prints nothing, this is unknown. A reconciler ignores the
+// refusal of a creation, or returns an error, which is a change.
+func (t *Trial) ignored(rec *sim.Record) bool {
+	p := t.Cluster.Process(rec.Process)
+	if p == nil || !p.IsProgram() {
+		return rec.Verb == "create"
 	}
+	plain := strings.NewReplacer(`"`, "", `\`, "")
+	message, lines := plain.Replace(rec.Message), p.Printed(linesOfPoll)
+	return len(lines) > 0 && !slices.ContainsFunc(lines, func(line string) bool {
+		return strings.Contains(plain.Replace(line), message)
+	})
 }
 
 // linesOfPoll is the number of lines in which a program's message about a refusal is searched.

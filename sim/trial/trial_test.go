@@ -150,6 +150,16 @@ func TestSettle(t *testing.T) {
 			return nil
 		}))
 	}
+	makes := func(fails bool) func(context.Context, reads, string) error {
+		return func(ctx context.Context, r reads, _ string) error {
+			_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}})
+			if fails || !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+			return nil
+		}
+	}
+	count := func(n int) int64 { return int64(n) }
 	twoStates := func(n int) int64 { return int64(n % 2) }
 	set := func(v string) host.Controller {
 		return syncs(writes(func(*corev1.ConfigMap, time.Time) string { return v }))
@@ -172,8 +182,11 @@ func TestSettle(t *testing.T) {
 		{"looks again, and makes nothing", []host.Controller{idles}, "NOFIGHT-3", "wants 1, owns 0"},
 		{"tells the time", []host.Controller{syncs(later(10*time.Second, clock))}, "", ""},
 		{"reports two states", []host.Controller{reports(10*time.Minute, twoStates)}, "", ""},
-		{"reports a new state each time", []host.Controller{reports(10*time.Minute, func(n int) int64 { return int64(n) })}, "NOFIGHT-1",
-			"status.used.pods"},
+		{"two instances report two states", []host.Controller{reports(10*time.Minute, twoStates), reports(10*time.Minute, twoStates)}, "", ""},
+		{"counts in a status", []host.Controller{reports(10*time.Minute, count)}, "", ""},
+		{"creates what exists, every half an hour", []host.Controller{syncs(later(30*time.Minute, makes(false)))}, "", ""},
+		{"fails because an object exists", []host.Controller{syncs(later(30*time.Minute, makes(true)))}, "EXACT-7", "already exists"},
+		{"counts in a status without a pause", []host.Controller{reports(0, count)}, "NOFIGHT-1", "status.used.pods"},
 		{"reports two states without a pause", []host.Controller{reports(0, twoStates)}, "NOFIGHT-1", "recurs"},
 		{"counts now and then", []host.Controller{syncs(later(10*time.Second, ticks))}, "NOFIGHT-1", `data.v: "tick `},
 		{"spins", []host.Controller{
