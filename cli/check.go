@@ -125,7 +125,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 			c.code = worse(c.code, exitInterrupted)
 			break
 		}
-		c.left = c.share(c.began.Add(c.Time), len(op.Samples)-i)
+		c.left = c.shareOfSample(c.began.Add(c.Time), len(op.Samples)-i)
 		if i > 0 && c.late() {
 			c.leaveOut(op.Samples[i:])
 			break
@@ -178,6 +178,22 @@ func (c *checking) share(end time.Time, n int) time.Time {
 	return now.Add(end.Sub(now) / time.Duration(n))
 }
 
+// leastForSample is the time that a sample may use even if its equal share is shorter. It is enough for the quiet runs
+// and a few cases of most operators. Samples for which no time remains are left out.
+const leastForSample = 30 * time.Second
+
+// shareOfSample is like share, but a sample gets leastForSample, or all the time until end if this is less.
+func (c *checking) shareOfSample(end time.Time, n int) time.Time {
+	equal, least := c.share(end, n), time.Now().Add(leastForSample)
+	switch {
+	case equal.After(least) || end.Before(equal):
+		return equal
+	case end.Before(least):
+		return end
+	}
+	return least
+}
+
 func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
 
 func (c *checking) leaveOut(samples []*check.File) {
@@ -186,6 +202,13 @@ func (c *checking) leaveOut(samples []*check.File) {
 		c.note(text)
 		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
 	}
+	all := len(c.report.Samples)
+	each := max(leastForSample, time.Since(c.began)/time.Duration(all-len(samples)))
+	minutes := int((time.Duration(all)*each + time.Minute - 1) / time.Minute)
+	text := fmt.Sprintf("%d of %s left out: name one with --sample FILE, or set --time %dm to check all of them",
+		len(samples), plural(all, "sample"), minutes)
+	c.note(text)
+	c.report.Notes = append(c.report.Notes, text)
 	c.code = worse(c.code, exitUncovered)
 }
 

@@ -220,7 +220,8 @@ func TestCheckInTime(t *testing.T) {
 	c.run("--time", "1ms", "--workers", "1").wants(t, exitUncovered, "  one-owner              1 schedule, ",
 		"  two-owners             left out: no time is left\n", " 1 of 30 cases were explored, ",
 		"cut short before 5 schedules for lack of --time: one-owner\n", "left out for lack of --time: faults, two-owners, ",
-		"config/samples/second.yaml: left out: --time 1ms is over\n")
+		"config/samples/second.yaml: left out: --time 1ms is over\n",
+		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n")
 }
 
 // A violation is printed as explore prints it, and written to a file. The next check replays that file first, and so

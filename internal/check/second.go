@@ -218,8 +218,9 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 	return all
 }
 
-// chosenValues returns the fields of an owner and its dependents that contain numbers, or texts with digits. It uses a
-// dependent only if there is no other of its kind. It leaves out the status of dependents, which others write.
+// chosenValues returns the fields of an owner and its dependents that contain numbers, or texts with digits. It leaves
+// out values that the server has allocated, and the status of dependents, which others write. It uses a dependent only if
+// there is no other of its kind.
 func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	all := map[distinct]string{}
 	for i, m := range append([]manifest{owner}, dependents...) {
@@ -229,6 +230,8 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 		}) {
 			continue
 		}
+		m = manifest{m.DeepCopy()}
+		m.ungenerate()
 		for field, v := range m.Object {
 			if field != "metadata" && (i == 0 || field != "status") {
 				eachChosen(v, field, func(path, text string) { all[distinct{gvk, path}] = text })
@@ -238,9 +241,8 @@ func chosenValues(owner manifest, dependents []manifest) map[distinct]string {
 	return all
 }
 
-// notChosen contains the names of fields whose values the server or other controllers choose.
-var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind",
-	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort"}
+// notChosen contains the names of fields whose values the controller does not choose.
+var notChosen = []string{"conditions", "observedGeneration", "resourceVersion", "uid", "apiVersion", "kind"}
 
 func eachChosen(v any, path string, do func(path, text string)) {
 	if slices.Contains(notChosen, path[strings.LastIndexByte(path, '.')+1:]) {

@@ -144,11 +144,15 @@ func (v *Verdict) add(controller string, cases []Tried) {
 				v.Cases = append(v.Cases, t.Name)
 			}
 		}
+		exercised := 0
 		for _, s := range t.X.Said {
-			if s.Law == v.ID && (controller == "" || s.Controller == controller) && s.Exercised > 0 {
-				v.Exercised += s.Exercised
-				v.Worlds++
+			if s.Law == v.ID && (controller == "" || s.Controller == controller) {
+				exercised = max(exercised, s.Exercised) // an invariant of the world is counted for each controller
 			}
+		}
+		if exercised > 0 {
+			v.Exercised += exercised
+			v.Worlds++
 		}
 	}
 }
@@ -182,6 +186,8 @@ func (f *found) missing(s *operator, c *host.Controller, id string, about clause
 			""+declare+"Identity")
 	case about == clause.Claimers && f.adopts:
 		return unless(c.Contract.Selector != nil, NotJudged+": how it selects what it adopts: "+declare+"Selector")
+	case about == clause.Claimers && f.byName:
+		return unless(c.Contract.Selector != nil, NotIts+": it adopts objects by their names, not by labels")
 	case about == clause.Claimers:
 		return unless(c.Contract.Selector != nil, NotIts+": it adopts nothing")
 	case about == clause.Wanting:

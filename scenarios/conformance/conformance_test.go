@@ -236,4 +236,12 @@ func TestInvariantsOfSubject(t *testing.T) {
 	if got["few-enough"] != "held:" || got["none-at-all"] != "violated: in one-owner" {
 		t.Errorf("few-enough is %q, none-at-all %q", got["few-enough"], got["none-at-all"])
 	}
+	s = subjectOf(t, admitted(kueue(false))...)
+	s.Invariants = []*law.Invariant{least("few-enough", 100)}
+	plan := prepared(t, s)
+	for _, v := range plan.Verdicts(explored(t, plan, "one-owner")) {
+		if v.Name == "few-enough" && v.Worlds != 1 {
+			t.Errorf("with two controllers, one case counts as %d", v.Worlds)
+		}
+	}
 }

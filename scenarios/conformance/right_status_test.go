@@ -291,3 +291,12 @@ func refused(a *at, owner *thing) error {
 	}
 	return a.ready(owner, status, reason)
 }
+
+// The server allocates the addresses of a Service. The operator does not choose them.
+func TestAllocatedAddressesAreNotChosen(t *testing.T) {
+	plan := prepared(t, subjectOf(t, reconciler("serves", gardens, living(serves), deployments, services)))
+	shows(t, plan, "creates     Service with a ControllerRef\n")
+	if strings.Contains(plan.String(), "chooses") {
+		t.Errorf("the operator chooses what the server allocates:\n%s", plan)
+	}
+}
