@@ -23,7 +23,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
+	if w.made() || w.harmless(r) || j.madeBare() || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -47,6 +47,14 @@ func dontInterfere(j *Judge, r *sim.Record) {
 func (w *Write) made() bool {
 	return w.Actor.Polls && w.Dependent && w.Owner == nil && w.For.UID != "" &&
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
+}
+
+// madeBare reports whether the actor's controller created the object, of a kind that it never owns, and nothing controls
+// the object. The actor may edit it and clean it up. LAW-1 says whether the object should have had a ControllerRef.
+func (j *Judge) madeBare() bool {
+	w := &j.write
+	o := j.state.Object(w.Before.GetUID())
+	return !w.Dependent && w.Owner == nil && o != nil && o.maker != nil && o.maker.Controller == w.Actor.Controller
 }
 
 // colleaguesOwn reports whether the actor's program created an object that another controller of the program may own.

@@ -311,6 +311,26 @@ var _ = tells([]story{
 		t.exist(a)
 		t.commit("op", "update", a, a, a.labelled("x"))
 	}},
+	{"LAW-2", "deletes what it created without an owner, of a kind that another controller reconciles", kept, func(t *tape) {
+		a, b := app("a"), set("b", 1)
+		t.exist(a)
+		t.commit("op", "create", a, nil, b)
+		t.commit("op", "delete", a, b, nil)
+	}},
+	{"LAW-2", "deletes what a user created without an owner, of a kind that another controller reconciles", broken, func(t *tape) {
+		a, b := app("a"), set("b", 1)
+		t.exist(a)
+		t.user(nil, b)
+		t.commit("op", "delete", a, b, nil)
+	}},
+	{"LAW-2", "deletes what it created without an owner, and is another's now", broken, func(t *tape) {
+		a, b := app("a"), set("b", 1)
+		d := object("Deployment", "d")
+		t.exist(a, d)
+		t.commit("op", "create", a, nil, b)
+		c := t.becomes(b, b.owned(controlledBy(d)))
+		t.commit("op", "delete", a, c, nil)
+	}},
 	{"LAW-2", "scales by its office", kept, func(t *tape) {
 		a, b := app("a"), rc("b", 1)
 		t.exist(a, b)
