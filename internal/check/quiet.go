@@ -274,6 +274,8 @@ const (
 	enoughTicks = 7
 	leastTick   = 10 * time.Second // the shortest interval of ticks; a shorter interval is a loop
 	oneTick     = time.Second      // objects created within this time belong to one tick
+
+	longestRetry = 1000 * time.Second // the longest delay after an error in client-go's queues
 )
 
 // lasts returns how long a world with these ticks runs.
@@ -284,8 +286,12 @@ func (t *ticks) String() string {
 	if t.name != "" {
 		does = "changes"
 	}
-	return fmt.Sprintf("%s a %s every %s, for ever: a world ends after the third, at %s", does, t.kind.Kind,
+	text := fmt.Sprintf("%s a %s every %s, for ever: a world ends after the third, at %s", does, t.kind.Kind,
 		t.every.Round(time.Second), t.lasts())
+	if d := t.every - longestRetry; -oneTick < d && d < oneTick {
+		text += "; this is client-go's longest retry delay: it retries after an error, see its log (-v)"
+	}
+	return text
 }
 
 // ticking searches the records of a quiet run for writes at equal intervals (see ticks).

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,20 @@ func backups(every time.Duration, most int) host.Controller {
 	}), secrets)
 }
 
+// fails creates a Secret at each reconcile, and then fails, because something outside of the cluster is missing. The
+// Secret wakes nothing.
+func fails() host.Controller {
+	return reconciler("fails", gardens, living(func(a *at, owner *thing) error {
+		age := a.env.Now().Sub(owner.GetCreationTimestamp().Time)
+		made := object(secrets, owner.GetNamespace(), owner.GetName()+"-"+strconv.Itoa(int(age.Seconds())))
+		made.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, gardens)})
+		if err := ignoreAlreadyExists(a.create(made)); err != nil {
+			return err
+		}
+		return errors.New("no such host")
+	}))
+}
+
 // The world of a controller that creates an object at each tick ends after the third tick, or at the time in For. A
 // world that settles by itself is not ended earlier.
 func TestTicks(t *testing.T) {
@@ -35,6 +50,8 @@ func TestTicks(t *testing.T) {
 	}{
 		{"for ever", backups(time.Hour, 1_000_000), 0, "creates a Secret every 1h0m0s, for ever: a world ends after the third, at 2h24m0s"},
 		{"given a time", backups(time.Hour, 1_000_000), 90 * time.Minute, "a world ends after 1h30m0s"},
+		{"a retry", fails(), 0, "creates a Secret every 16m40s, for ever: a world ends after the third, at 45m11s; " +
+			"this is client-go's longest retry delay: it retries after an error, see its log (-v)"},
 		{"a rollout", backups(time.Minute, 5), 0, ""},
 		{"a loop", backups(5*time.Second, 20), 0, ""},
 	} {
