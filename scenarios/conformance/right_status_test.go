@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 var (
 	deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
 	services    = corev1.SchemeGroupVersion.WithKind("Service")
+	podKind     = corev1.SchemeGroupVersion.WithKind("Pod")
 )
 
 // rightStatus contains right operators that differ in what they write about their owners, and in what they wait for.
@@ -298,5 +300,47 @@ func TestAllocatedAddressesAreNotChosen(t *testing.T) {
 	shows(t, plan, "creates     Service with a ControllerRef\n")
 	if strings.Contains(plan.String(), "chooses") {
 		t.Errorf("the operator chooses what the server allocates:\n%s", plan)
+	}
+}
+
+// opens creates a Deployment whose Pods have a readiness gate, and sets a condition of this type on each Pod.
+func opens(gate, condition string) idiom {
+	return func(a *at, owner *thing) error {
+		pods := map[string]any{ownerLabel: owner.GetName()}
+		d := a.bare(owner, owner.GetName())
+		d.Object["spec"] = map[string]any{"replicas": intAt(owner, "spec", "size"), "selector": map[string]any{"matchLabels": pods},
+			"template": map[string]any{"metadata": map[string]any{"labels": pods}, "spec": map[string]any{
+				"readinessGates": []any{map[string]any{"conditionType": gate}},
+				"containers":     []any{map[string]any{"name": "main", "image": "registry.example/main"}}}}}
+		if a.cached(d.GetName()) == nil {
+			if err := ignoreAlreadyExists(a.create(d)); err != nil {
+				return err
+			}
+		}
+		for _, p := range a.seen(podKind) {
+			conditions, _, _ := unstructured.NestedSlice(p.Object, "status", "conditions")
+			if p.GetLabels()[ownerLabel] != owner.GetName() || slices.ContainsFunc(conditions, func(c any) bool {
+				return c.(map[string]any)["type"] == condition
+			}) {
+				continue
+			}
+			set := map[string]any{"status": map[string]any{"conditions": []any{map[string]any{"type": condition, "status": "True"}}}}
+			err := a.patch(p, "status", types.StrategicMergePatchType, set, metav1.PatchOptions{})
+			if ignoreNotFound(err) != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// An operator may set the conditions that the readiness gates of a Pod name. Other conditions belong to the kubelet.
+func TestReadinessGates(t *testing.T) {
+	const gate = "garden.example.com/open"
+	for condition, want := range map[string]string{gate: "held:", "garden.example.com/other": "violated: in one-owner"} {
+		s := subjectOf(t, reconciler("opens", gardens, living(opens(gate, condition)), deployments, podKind))
+		if got := verdicts(t, prepared(t, s), "one-owner")["dont-interfere"]; got != want {
+			t.Errorf("%s: dont-interfere is %q, want %q", condition, got, want)
+		}
 	}
 }

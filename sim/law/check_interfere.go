@@ -7,7 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -23,7 +26,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.madeBare() || j.colleaguesOwn(r) || w.colleaguesFor(r) {
+	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -55,6 +58,36 @@ func (j *Judge) madeBare() bool {
 	w := &j.write
 	o := j.state.Object(w.Before.GetUID())
 	return !w.Dependent && w.Owner == nil && o != nil && o.maker != nil && o.maker.Controller == w.Actor.Controller
+}
+
+// servesGate reports whether a write changes only conditions that the readiness gates of a Pod name. Kubernetes leaves
+// these conditions to other controllers than the owner of the Pod.
+func servesGate(r *sim.Record) bool {
+	if r.Object.Kind != "Pod" || r.Subresource != "status" || r.After == nil {
+		return false
+	}
+	var bare [2]map[string]any
+	var gates []any
+	for i, value := range []any{r.Before, r.After} {
+		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+		if err != nil {
+			return false
+		}
+		if i == 0 {
+			gates, _, _ = unstructured.NestedSlice(o, "spec", "readinessGates")
+		}
+		conditions, _, _ := unstructured.NestedSlice(o, "status", "conditions")
+		conditions = slices.DeleteFunc(conditions, func(c any) bool {
+			return slices.ContainsFunc(gates, func(g any) bool {
+				return g.(map[string]any)["conditionType"] == c.(map[string]any)["type"]
+			})
+		})
+		_ = unstructured.SetNestedSlice(o, conditions, "status", "conditions")
+		unstructured.RemoveNestedField(o, "metadata", "resourceVersion")
+		unstructured.RemoveNestedField(o, "metadata", "managedFields")
+		bare[i] = o
+	}
+	return len(gates) > 0 && equality.Semantic.DeepEqual(bare[0], bare[1])
 }
 
 // colleaguesOwn reports whether the actor's program created an object that another controller of the program may own.
