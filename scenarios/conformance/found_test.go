@@ -181,11 +181,3 @@ func TestJobs(t *testing.T) {
 		t.Errorf("%d Jobs ended in 5 schedules: %v, %v", ended, err, x)
 	}
 }
-
-// A Service's address is chosen by the server, and the status of a Deployment by its controller.
-func TestOthersChoose(t *testing.T) {
-	plan := prepared(t, subjectOf(t, reconciler("serves", gardens, living(serves), deployments, services)))
-	if said := plan.String(); strings.Contains(said, "chooses") || !strings.Contains(said, "creates     Service") {
-		t.Error(said)
-	}
-}

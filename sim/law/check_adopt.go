@@ -207,6 +207,7 @@ func successor(j *Judge, r *sim.Record) {
 		string(w.Before.GetUID()) == r.For.UID {
 		return
 	}
-	s := informedIf(w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID())
+	// A status may be reported with the owner that the reconcile began with: the next reconcile reports it again.
+	s := informedIf(w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() && r.Subresource != "status")
 	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
 }

@@ -138,6 +138,20 @@ var _ = tells([]story{
 		b := t.stored(a.again())
 		t.commit("rs", "update", a, b, b.as(func(o *thing) { o.Counted = 1 })).Saw = nil
 	}},
+	{"ADOPT-8", "writes the status of a recreated object that its cache already has", committed, func(t *tape) {
+		a := set("a", 1)
+		t.exist(a)
+		t.user(a, nil)
+		b := t.stored(a.again())
+		t.commit("rs", "patch", a, b, b.as(func(o *thing) { o.Counted = 1 })).Subresource = "status"
+	}},
+	{"ADOPT-8", "writes to a recreated object that its cache already has", broken, func(t *tape) {
+		a := set("a", 1)
+		t.exist(a)
+		t.user(a, nil)
+		b := t.stored(a.again())
+		t.commit("rs", "patch", a, b, b.labelled("x"))
+	}},
 })
 
 // lostRace records that rs adopts a pod, and that rc then fails to adopt it.
