@@ -207,7 +207,8 @@ func successor(j *Judge, r *sim.Record) {
 		string(w.Before.GetUID()) == r.For.UID {
 		return
 	}
-	// A status may be reported with the owner that the reconcile began with: the next reconcile reports it again.
-	s := informedIf(w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() && r.Subresource != "status")
+	// A patch of a status does not need the recreated object, unlike an update. The next reconcile reports the status again.
+	reports := r.Subresource == "status" && r.Verb == "patch"
+	s := informedIf(w.Saw != nil && w.Saw.GetUID() == w.Before.GetUID() && !reports)
 	j.Report(s, what(r)+" meant for an earlier "+r.For.String())
 }
