@@ -8,13 +8,19 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
+// newProgram writes a module with a program, and a sample, into a new working directory.
+func newProgram(t *testing.T, main string) {
+	t.Helper()
+	newChecked(t, host.Controller{})
+	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
+	write(t, "main.go", main)
+}
+
 // A program finds the files of its repository by a relative path, and by the absolute path that it makes of that path.
 // A volume that shows no Secret and no ConfigMap is an empty folder of the program. The directory of its process is not
 // visible in its output.
 func TestCheckGivesFilesAndFolders(t *testing.T) {
-	newChecked(t, host.Controller{})
-	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
-	write(t, "main.go", `package main
+	newProgram(t, `package main
 
 import (
 	"fmt"
@@ -66,9 +72,7 @@ spec:
 
 // If the operator never stops writing, its last error is printed, because the cause may be something that it lacks.
 func TestCheckUnsettledSaysWhy(t *testing.T) {
-	newChecked(t, host.Controller{})
-	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
-	write(t, "main.go", `package main
+	newProgram(t, `package main
 
 import (
 	"fmt"
@@ -99,9 +103,7 @@ func main() {
 // The operator settles. If the program prints the refusal, it does not settle.
 func TestCheckRetries(t *testing.T) {
 	for printed, settles := range map[string]bool{"`ERROR no such architecture`": true, "`ERROR ` + string(answer)": false} {
-		newChecked(t, host.Controller{})
-		write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
-		write(t, "main.go", `package main
+		newProgram(t, `package main
 
 import (
 	"fmt"
@@ -141,9 +143,7 @@ func main() {
 // An object of the operator's installation that the operator changes without a sample is its own, for example a Secret
 // for which it makes a certificate.
 func TestCheckUpkeep(t *testing.T) {
-	newChecked(t, host.Controller{})
-	write(t, "go.mod", "module example.com/operator\n\ngo 1.25\n")
-	write(t, "main.go", `package main
+	newProgram(t, `package main
 
 import (
 	"encoding/json"
