@@ -143,7 +143,7 @@ func polls(a *at, owner *thing) error {
 	return nil
 }
 
-// countsAttempts polls, and counts in vain attempts to reach a server.
+// countsAttempts polls. It counts its attempts to reach a server that does not answer.
 func countsAttempts(a *at, owner *thing) error {
 	if err := polls(a, owner); err != nil {
 		return err

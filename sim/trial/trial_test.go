@@ -150,6 +150,9 @@ func TestSettle(t *testing.T) {
 			return nil
 		}))
 	}
+	parity := writes(func(_ *corev1.ConfigMap, now time.Time) string {
+		return strconv.Itoa(int(now.Sub(sim.Epoch)/(10*time.Second)) % 2)
+	})
 	makes := func(fails bool) func(context.Context, reads, string) error {
 		return func(ctx context.Context, r reads, _ string) error {
 			_, err := r.Client.Create(ctx, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "s"}})
@@ -188,6 +191,8 @@ func TestSettle(t *testing.T) {
 		{"fails because an object exists", []host.Controller{syncs(later(30*time.Minute, makes(true)))}, "EXACT-7", "already exists"},
 		{"counts in a status without a pause", []host.Controller{reports(0, count)}, "NOFIGHT-1", "status.used.pods"},
 		{"reports two states without a pause", []host.Controller{reports(0, twoStates)}, "NOFIGHT-1", "recurs"},
+		{"two instances tell the time", []host.Controller{syncs(later(10*time.Second, clock)), syncs(later(10*time.Second, clock))}, "", ""},
+		{"alternates now and then", []host.Controller{syncs(later(10*time.Second, parity))}, "NOFIGHT-1", "recurs"},
 		{"counts now and then", []host.Controller{syncs(later(10*time.Second, ticks))}, "NOFIGHT-1", `data.v: "tick `},
 		{"spins", []host.Controller{
 			syncs(func(_ context.Context, r reads, key string) error { r.Queue.Add(key); return nil })}, "EXACT-7",
@@ -207,6 +212,22 @@ func TestSettle(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A status that alternates between two states is known after two polls. It need not be compared as a counter.
+func TestReportsSettleSoon(t *testing.T) {
+	n := 0
+	_, how := settled(t, nil, syncs(later(10*time.Minute, func(ctx context.Context, r reads, _ string) error {
+		n++
+		q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "q"}}
+		_, _ = r.Client.Create(ctx, q.DeepCopy())
+		q.Status.Used = corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(int64(n%2), resource.DecimalSI)}
+		_, err := r.Client.UpdateStatus(ctx, q)
+		return err
+	})))
+	if !how.Settled || how.At > 3*time.Hour {
+		t.Errorf("%+v", how)
 	}
 }
 
