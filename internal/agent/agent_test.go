@@ -108,6 +108,14 @@ func TestKeysOfKnownPrimes(t *testing.T) {
 	}
 }
 
+// A program that waits ten minutes before it writes has not settled before.
+func TestLateTimer(t *testing.T) {
+	c := program(t, "bare", "patient").Controller(keeper)
+	if got, want := stamps(t, c, sim.Zero{}), strings.Repeat("late ", owners); got != want {
+		t.Errorf("the Secrets are %q, not %q", got, want)
+	}
+}
+
 // The order of goroutines and of maps depends neither on real time nor on other work of Go's runtime.
 func TestTurnsDoNotDependOnRealTime(t *testing.T) {
 	for _, does := range []string{"addresses", "crowd", "pipe", "slow"} {

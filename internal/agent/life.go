@@ -22,8 +22,9 @@ type life struct {
 	pod    *pod
 	pool   pool
 
-	process *process // nil before the start and after the end
-	next    time.Duration
+	process *process      // nil before the start and after the end
+	next    time.Duration // when the next timer is due; 0 for none
+	late    time.Duration // when the first timer is due that is late ([wire.Late]); 0 for none
 	came    time.Duration // the time that the process's clock shows
 	locked  bool          // a goroutine waits for a mutex
 	calls   map[int64]*call
@@ -52,7 +53,7 @@ const orders = 64
 func (l *life) Start() {
 	l.process = l.pool.take()
 	l.process.all = &l.pod.printed
-	l.over, l.err, l.asked, l.queries, l.next = false, nil, nil, nil, 0
+	l.over, l.err, l.asked, l.queries, l.next, l.late = false, nil, nil, nil, 0, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
 	l.projected, l.threads = make([]string, len(l.binary.Projections)), map[int64]uint64{}
 	l.room.lives = append(l.room.lives, l)
@@ -118,10 +119,7 @@ func (l *life) tell(m wire.Message) bool {
 		return false
 	}
 	l.came = time.Duration(report.TakeNum() - sim.Epoch.UnixNano())
-	l.next = 0
-	if next := report.TakeNum(); next != 0 {
-		l.next = max(0, time.Duration(next-sim.Epoch.UnixNano()))
-	}
+	l.next, l.late = due(report.TakeNum()), due(report.TakeNum())
 	l.locked = report.TakeFlag()
 	for n := report.TakeNum(); n > 0; n-- {
 		if id := report.TakeNum(); l.calls[id] != nil {
@@ -130,6 +128,14 @@ func (l *life) tell(m wire.Message) bool {
 		}
 	}
 	return true
+}
+
+// due returns the time of a timer, or 0 for none.
+func due(timer int64) time.Duration {
+	if timer == 0 {
+		return 0
+	}
+	return max(0, time.Duration(timer-sim.Epoch.UnixNano()))
 }
 
 // pass advances the clock of the process to the given time. It stops earlier if the program makes a request or ends.

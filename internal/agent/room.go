@@ -60,7 +60,7 @@ func roomOf(c host.Place) *room {
 		clock := &c.World().Clock
 		r = &room{place: c, clock: clock, handler: httpapi.New(c.Server(), clock.Now), quiet: quiet.New(c.World()),
 			pods: map[string]*pod{}}
-		r.quiet.Next, r.quiet.Settled = r.next, r.settled
+		r.quiet.Next, r.quiet.Late, r.quiet.Settled = r.next, r.late, r.settled
 		clock.Beside = r.beside
 		r.handler.CallWebhooksVia(r.webhooks)
 		rooms[c] = r
@@ -82,10 +82,19 @@ func (r *room) replicas(b *Binary) (n int) {
 func (r *room) now() int64 { return sim.Epoch.Add(r.clock.Elapsed()).UnixNano() }
 
 // next returns the time until the earliest timer of all programs.
-func (r *room) next() (least time.Duration, any bool) {
+func (r *room) next() (time.Duration, bool) {
+	return r.least(func(l *life) time.Duration { return l.next })
+}
+
+// late returns the time until the earliest late timer of all programs.
+func (r *room) late() (time.Duration, bool) {
+	return r.least(func(l *life) time.Duration { return l.late })
+}
+
+func (r *room) least(due func(*life) time.Duration) (least time.Duration, any bool) {
 	for _, l := range r.lives {
-		if l.next != 0 && (!any || l.next-r.clock.Elapsed() < least) {
-			least, any = max(0, l.next-r.clock.Elapsed()), true
+		if at := due(l); at != 0 && (!any || at-r.clock.Elapsed() < least) {
+			least, any = max(0, at-r.clock.Elapsed()), true
 		}
 	}
 	return least, any

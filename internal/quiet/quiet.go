@@ -16,12 +16,15 @@ import (
 // A request after a pause of at least 41 seconds is taken for the retry of a key. The next retry may then come only
 // after the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds
 // the longest retry delay, so each key was retried after the last change. Changes of Events do not count.
+//
+// If a program waits for a timer that is due within 1010 seconds of the last change, the programs settle only after
+// this timer. Many time limits are ten minutes long.
 const (
 	firstWait = 5 * time.Millisecond // the first retry delay in client-go's queues
 	longer    = 4
 	lastWait  = firstWait << 16
 
-	late    = firstWait << 13    // if a pause is this long, the next retry may come later than lastWait
+	pause   = firstWait << 13    // if a pause is this long, the next retry may come later than lastWait
 	longest = 1010 * time.Second // the longest delay in client-go's queues, plus the time of the retry
 )
 
@@ -34,12 +37,15 @@ type Quiet struct {
 	history *sim.History
 	// Next, if not nil, returns the time until the next timer of a program. The bool is false if no timer is set.
 	Next func() (time.Duration, bool)
+	// Late, if not nil, returns the time until the first timer that the steps may not reach.
+	Late func() (time.Duration, bool)
 	// Settled, if not nil, is called when the programs have settled.
 	Settled func()
 
 	wait    time.Duration
 	alarm   *sim.Alarm
 	since   time.Duration // the time of the last activity
+	late    time.Duration // when the first late timer was due, as known at the last activity
 	retries bool          // a key is being retried at long intervals
 	seen    int           // the number of records that were read
 	changed time.Duration // the time of the last change of an object
@@ -52,7 +58,12 @@ func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.Histo
 // but takes at least 5 ms and at most 5.5 minutes. If no timer is set, it takes 5.5 minutes.
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
-	q.since = now
+	q.since, q.late = now, 0
+	if q.Late != nil {
+		if left, any := q.Late(); any && now+left <= q.lastChange()+longest {
+			q.late = now + left
+		}
+	}
 	wait := firstWait
 	if q.Next != nil {
 		next, any := q.Next()
@@ -79,7 +90,11 @@ func (q *Quiet) passed() {
 		q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 		return
 	}
-	if more := q.lastChange() + longest - q.clock.Elapsed(); q.retries && more > 0 {
+	more := q.late - q.clock.Elapsed()
+	if q.retries {
+		more = max(more, q.lastChange()+longest-q.clock.Elapsed())
+	}
+	if more > 0 {
 		q.alarm = q.clock.After(more, "", passes, q.passed)
 		return
 	}
@@ -90,7 +105,7 @@ func (q *Quiet) passed() {
 
 // Asked records a request that a program made at this time, without an event as its cause.
 func (q *Quiet) Asked(at time.Duration) {
-	q.retries = q.retries || at-q.since >= late
+	q.retries = q.retries || at-q.since >= pause
 	q.Stir()
 	q.since = at
 }

@@ -8,13 +8,17 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"time"
 )
 
 // Environment is the environment variable that makes a process run the agent. The world sets it to [Version].
 const Environment = "THREELAWS_AGENT"
 
 // Version is the version of the protocol.
-const Version = "3"
+const Version = "4"
+
+// Late is the time after which a timer is late. The world settles before a late timer is due, unless it waits for it.
+const Late = 5 * time.Minute
 
 // File descriptors of the pipes in the agent's process.
 const (
@@ -43,7 +47,7 @@ const (
 	Ask    = 'Q' // a request, which the world answers by Park or Reply: number, goroutine, method, URL, headers, body
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
-	Report = 'R' // all goroutines wait: time, time of the next timer or 0, whether one needs a mutex, abandoned requests
+	Report = 'R' // all goroutines wait: time, next and late timer (0: none), whether one needs a mutex, abandoned requests
 	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
 	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, goroutines that wait for I/O, stacks
 )

@@ -68,6 +68,20 @@ func hostedTurn(gp *g, n uint32) uint32 {
 //go:linkname hostedNext threelaws/agent.nextTimer
 func hostedNext() int64 { return getg().bubble.timers.wakeTime() }
 
+// hostedAfter returns the time of the bubble's first timer that is due after the given time, or 0 if there is none. All
+// other goroutines of the bubble wait, so no timer changes meanwhile.
+//
+//go:linkname hostedAfter threelaws/agent.timerAfter
+func hostedAfter(after int64) (first int64) {
+	for _, entry := range getg().bubble.timers.heap {
+		t := entry.timer
+		if when := t.when; t.state&timerZombie == 0 && when > after && (first == 0 || when < first) {
+			first = when
+		}
+	}
+	return first
+}
+
 //go:linkname hostedGoroutine threelaws/agent.goroutine
 func hostedGoroutine() uint64 { return getg().goid }
 

@@ -48,6 +48,9 @@ func seedBubble(seed uint64)
 //go:linkname nextTimer
 func nextTimer() int64
 
+//go:linkname timerAfter
+func timerAfter(after int64) int64
+
 //go:linkname locked
 func locked() bool
 
@@ -263,8 +266,10 @@ func (a *agent) start(m wire.Message) {
 func (a *agent) report() {
 	var m wire.Message
 	m.Num(wire.Report)
-	m.Num(time.Now().UnixNano())
+	now := time.Now()
+	m.Num(now.UnixNano())
 	m.Num(nextTimer())
+	m.Num(timerAfter(now.Add(wire.Late).UnixNano()))
 	m.Flag(locked())
 	a.mu.Lock()
 	m.Num(int64(len(a.withdrawn)))
