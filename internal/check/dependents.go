@@ -39,7 +39,7 @@ func (f *found) adoption(s *operator) error {
 		is, why := s.adopts(c)
 		switch {
 		case why != "":
-			f.unknown = append(f.unknown, "whether it adopts a "+d.GetKind()+": "+why)
+			f.doubt(adopting + " a " + d.GetKind() + ": " + why)
 		case is:
 			adopted = append(adopted, c)
 		default:
@@ -53,7 +53,7 @@ func (f *found) adoption(s *operator) error {
 			}
 		}
 		if f.selector == nil {
-			f.unknown = append(f.unknown, "how it selects what it adopts, a "+adopted[0].GetKind())
+			f.doubt("how it selects what it adopts, a " + adopted[0].GetKind())
 		}
 	}
 	return f.letting(s)
@@ -101,7 +101,10 @@ func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
 			return true, ""
 		}
 	}
-	return false, ""
+	if !r.settled {
+		why = notSettled
+	}
+	return false, why
 }
 
 // selects returns the selector in spec.selector. The field may be a label selector or a map of labels. selects returns
@@ -126,7 +129,8 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels without which a copy is not adopted; nil if there are none, or if a dependent lacks one.
+// labelsOf returns the labels without which a copy is not adopted. It returns nil if there are none, if a dependent lacks
+// one, or if a world does not settle.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -134,7 +138,10 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 		delete(less, key)
 		without := copy.copied(stray)
 		without.SetLabels(less)
-		if adopted, why := s.adopts(without); why != "" || adopted {
+		switch adopted, why := s.adopts(without); {
+		case why == notSettled:
+			return nil
+		case why != "" || adopted:
 			continue
 		}
 		sel.labels = append(sel.labels, f.source(s, key, copy.GetLabels()[key]))

@@ -44,9 +44,7 @@ func (f *found) edits(s *operator) error {
 			break
 		}
 		if s.Hurry != nil && s.Hurry() {
-			f.hurried = true
-			f.unknown = append(f.unknown, fmt.Sprintf("which fields it follows: no time was left after %d of %d", i,
-				len(fields)))
+			f.doubt(fmt.Sprintf("%s: no time was left after %d of %d", editing, i, len(fields)))
 			break
 		}
 		if i >= len(given) && s.refuses(e) {
@@ -71,14 +69,6 @@ func (f *found) edits(s *operator) error {
 		return err
 	}
 	return f.want(s)
-}
-
-// late returns the reason for skipping a case: why, unless the edits have ended early for lack of time.
-func (f *found) late(why string) string {
-	if f.hurried {
-		return "no time was left to edit all fields of its sample's spec"
-	}
-	return why
 }
 
 // The method two changes a field from 1 to 2 if the sample then has more dependents, because a case cannot scale down
@@ -158,10 +148,14 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 		if f.fights == nil {
 			f.fights = e
 		}
-		return false, nil
+	case r.ticking.found == nil:
+		f.waits = append(f.waits, e)
 	default:
-		if r.ticking.found == nil {
-			f.waits = append(f.waits, e)
+		f.doubt(fmt.Sprintf("%s: %s after %s", editing, notSettled, e))
+	}
+	if !r.settled {
+		if _, number := e.was.(int64); number {
+			f.doubt(fmt.Sprintf("%s: %s after %s", scaling, notSettled, e))
 		}
 		return false, nil
 	}

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -47,9 +49,8 @@ type found struct {
 	more     []*edit // further edits to which the controller reacts
 	removes  []*edit // removals of optional fields to which the controller reacts
 	keeps    *kept   // values that dependents wrongly keep after the removal of an optional field; or nil
-	history  []*edit // edits after which the number of dependents also depends on the owner's earlier fields
+	history  []*edit // edits and removals after which the number of dependents depends on earlier edits too
 	untried  int     // number of fields that were not edited
-	hurried  bool    // no time was left to edit all fields
 	fights   *edit   // an edit after which the controller keeps writing and never settles
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
@@ -60,8 +61,46 @@ type found struct {
 
 	ticks     *ticks   // the controller's periodic writes; nil if there are none
 	unsettled bool     // the controller does not settle with one owner
-	unknown   []string // facts that could not be found out, and why
+	unknown   []string // facts that could not be found out, and why: see doubt
 }
+
+// These facts decide which cases apply.
+const (
+	adopting = "whether it adopts"
+	naming   = "whether it names"
+	editing  = "which fields it follows"
+	scaling  = "which number it follows"
+	removing = "which removals it follows"
+	deleting = "its end"
+)
+
+// doubt records that quiet runs could not show a fact. The text begins with the fact, and says why.
+func (f *found) doubt(text string) { f.unknown = appendOnce(f.unknown, text) }
+
+// known returns the reason for skipping a case: why, unless the quiet runs could not show one of the facts.
+func (f *found) known(why string, facts ...string) string {
+	if f.unsettled {
+		return "unknown: the quiet run with its sample alone did not settle"
+	}
+	for _, fact := range facts {
+		for _, text := range f.unknown {
+			if strings.HasPrefix(text, fact) {
+				return "unknown: " + text
+			}
+		}
+	}
+	return why
+}
+
+// untold is known for a fact about the fields of the sample, which may not all have been tried.
+func (f *found) untold(why string, facts ...string) string {
+	if why = f.known(why, facts...); f.untried == 0 || strings.HasPrefix(why, "unknown: ") {
+		return why
+	}
+	return fmt.Sprintf("%s; %d further fields were not tried", why, f.untried)
+}
+
+const notSettled = "the quiet run did not settle"
 
 // end holds an owner and its dependents at the end of a quiet run.
 type end struct {
@@ -185,12 +224,15 @@ func (f *found) names(s *operator) error {
 		theirs.SetLabels(nil)
 		r, err := s.run(theirs, s.owner)
 		if err != nil {
+			f.doubt(naming + " a " + d.GetKind() + ": " + err.Error())
 			continue
 		}
 		own := r.controlled(s.owner, f.owns)
 		took := slices.ContainsFunc(own, func(o manifest) bool { return o.at() == d.at() })
 		if f.byName = f.byName || took; took || len(own) < len(f.dependents) {
 			f.fixed = append(f.fixed, d.GetKind())
+		} else if !r.settled {
+			f.doubt(naming + " a " + d.GetKind() + ": " + notSettled + " with an object of the same name")
 		}
 		r.Stop()
 	}
@@ -369,7 +411,9 @@ func (f *found) deletions(s *operator) error {
 			return err
 		}
 		if err := r.remove(s.owner, policy); err != nil {
-			f.unknown = append(f.unknown, "its end: "+err.Error())
+			f.doubt(deleting + ": " + err.Error())
+		} else if !r.settled {
+			f.doubt(deleting + ": " + notSettled + " after the deletion of its owner")
 		}
 		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, func(gvk schema.GroupVersionKind) bool {

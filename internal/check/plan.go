@@ -172,7 +172,7 @@ func (f *found) text(s *operator) string {
 		line("adopts", "yes, but its selector is not known")
 	case f.byName:
 		line("adopts", "objects with the name of a dependent")
-	case len(f.dependents) > 0:
+	case len(f.dependents) > 0 && f.known("", adopting) == "":
 		line("adopts", "nothing")
 	}
 	if f.releases {

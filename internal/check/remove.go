@@ -33,8 +33,9 @@ const (
 // removals removes optional fields, and finds the fields to whose removal the controller reacts. If adding a field adds
 // a value to a dependent, then removing the field must remove that value.
 func (f *found) removals(s *operator) error {
-	if s.lasts > 0 {
-		return nil // the controller creates objects at certain times, so a new object proves nothing
+	if s.lasts > 0 { // the controller creates objects at certain times, so a new object proves nothing
+		f.doubt(removing + ": that depends on the time")
+		return nil
 	}
 	most := mostRemoved
 	if s.Controller.Hosted() {
@@ -87,11 +88,16 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	}
 	defer bare.Stop()
 	if !bare.settled {
+		f.doubt(removing + ": " + notSettled + " without " + e.name)
 		return nil
 	}
 	had, plain := f.dependents, bare.controlled(without, f.owns)
 	marks := only(had, plain)
-	if err := bare.merge(without, e.patch(e.from)); err != nil || !bare.settled {
+	switch err := bare.merge(without, e.patch(e.from)); {
+	case err != nil:
+		return s.over() // the server refuses to add the field
+	case !bare.settled:
+		f.doubt(removing + ": " + notSettled + " after " + e.name + " was added")
 		return nil
 	}
 	// A controller need not remove a value that it adds only to new dependents.
@@ -122,7 +128,11 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices
 	}
 	defer r.Stop()
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
-	if err := r.merge(s.owner, e.patch(nil)); err != nil || !r.settled {
+	switch err := r.merge(s.owner, e.patch(nil)); {
+	case err != nil:
+		return nil, false, s.over() // the server refuses to remove the field
+	case !r.settled:
+		f.doubt(removing + ": " + notSettled + " after the removal of " + e.name)
 		return nil, false, nil
 	}
 	now := r.controlled(s.owner, f.owns)
@@ -236,17 +246,21 @@ func (k *kept) String() string {
 // removed.
 func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
-	if len(f.removes) == 0 {
-		p.why = f.late("no optional field of its sample's spec, taken out, made it do anything")
+	removes := f.removes
+	if len(removes) == 0 {
+		_, removes = f.keepers()
+	}
+	if len(removes) == 0 {
+		p.why = f.untold("no optional field of its sample's spec, taken out, made it do anything", editing, removing)
 		return p
 	}
-	last := f.removes[0]
-	for _, e := range f.removes {
+	last := removes[0]
+	for _, e := range removes {
 		if f.keeps != nil && f.keeps.edit == e || len(last.marks) == 0 {
 			last = e
 		}
 	}
-	for _, e := range f.removes {
+	for _, e := range removes {
 		if e != last {
 			p.user = append(p.user, patch(f.of, e.patch(nil)), patch(f.of, e.patch(e.from)))
 		}

@@ -47,7 +47,7 @@ func (f *found) besides(s *operator, second manifest) bool {
 	f.second, f.pair, f.seconds = manifest{}, nil, nil
 	r, err := s.run(s.owner, second)
 	if err != nil {
-		f.unknown = append(f.unknown, "a second owner: "+err.Error())
+		f.doubt("a second owner: " + err.Error())
 		return false
 	}
 	defer r.Stop()
@@ -56,7 +56,7 @@ func (f *found) besides(s *operator, second manifest) bool {
 	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
 	waits := !r.settled && !r.writesOn()
 	if waits {
-		f.unknown = append(f.unknown, "a second owner: it and the sample wait for each other's dependents")
+		f.doubt("a second owner: it and the sample wait for each other's dependents")
 		f.second, f.pair, f.seconds = manifest{}, nil, nil
 	}
 	return !lacks && !waits

@@ -186,6 +186,8 @@ func (f *found) missing(s *operator, c *host.Controller, id string, about clause
 			""+declare+"Identity")
 	case about == clause.Claimers && f.adopts:
 		return unless(c.Contract.Selector != nil, NotJudged+": how it selects what it adopts: "+declare+"Selector")
+	case about == clause.Claimers && c.Contract.Selector == nil && f.known("", adopting, naming) != "":
+		return NotJudged + ": " + f.known("", adopting, naming)
 	case about == clause.Claimers && f.byName:
 		return unless(c.Contract.Selector != nil, NotIts+": it adopts objects by their names, not by labels")
 	case about == clause.Claimers:
@@ -193,6 +195,8 @@ func (f *found) missing(s *operator, c *host.Controller, id string, about clause
 	case about == clause.Wanting:
 		return unless(c.Contract.Replicas != nil || c.Contract.MaxActive != nil,
 			NotJudged+": how many dependents an owner wants: "+declare+"Replicas")
+	case about == clause.Finalizing && f.unsettled, about == clause.Owners && f.unsettled:
+		return NotJudged + ": " + f.known("")
 	case about == clause.Finalizing:
 		return unless(len(c.Contract.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
 	case about == clause.Owners:

@@ -40,7 +40,7 @@ func (f *found) want(s *operator) error {
 		return nil
 	}
 	if s.lasts > 0 {
-		f.unknown = append(f.unknown, "how many dependents an owner wants: that depends on the time")
+		f.doubt("how many dependents an owner wants: that depends on the time")
 		return nil
 	}
 	w := &wants{by: map[string]int{}}
@@ -75,7 +75,7 @@ func (f *found) want(s *operator) error {
 	}
 	has, beside, other := f.active(s, f.dependents), f.active(s, f.pair), f.active(s, f.seconds)
 	if f.second.Unstructured != nil && (has != beside || has != other) {
-		f.unknown = append(f.unknown, fmt.Sprintf("how many dependents an owner wants: the sample alone has %d, beside a second "+
+		f.doubt(fmt.Sprintf("how many dependents an owner wants: the sample alone has %d, beside a second "+
 			"one like it %d, and that one %d", has, beside, other))
 		return nil
 	}
@@ -103,6 +103,18 @@ func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 	return false
 }
 
+// keepers returns the edits and the removals in f.history.
+func (f *found) keepers() (edits, removals []*edit) {
+	for _, e := range f.history {
+		if e.to == nil {
+			removals = append(removals, e)
+		} else {
+			edits = append(edits, e)
+		}
+	}
+	return edits, removals
+}
+
 // count runs a world in which the sample is created with the edit e, or unchanged if e is nil. It stores the number of
 // the sample's active dependents in w. If this number differs from the number after the edit, it sets w.by to nil.
 func (f *found) count(s *operator, w *wants, e *edit) error {
@@ -127,8 +139,7 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 		return nil
 	}
 	if e != nil && e.has >= 0 && e.has != n {
-		f.unknown = append(f.unknown,
-			fmt.Sprintf("how many dependents an owner wants: %s, but %d in a world made that way", e, n))
+		f.doubt(fmt.Sprintf("how many dependents an owner wants: %s, but %d in a world made that way", e, n))
 		w.by = nil
 		return nil
 	}

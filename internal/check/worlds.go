@@ -52,7 +52,7 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.arrival(s),
 		f.edit(s),
 		f.removed(s),
-		f.follow(s, "scale", f.scale, f.late("no number in its sample's spec changed how many dependents there are")))
+		f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling)))
 	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
 	return append(all, f.ends(s)...)
@@ -115,10 +115,10 @@ func (f *found) both(s *operator) []manifest {
 
 // anyEdit returns an edit to which the controller reacts, or nil.
 func (f *found) anyEdit() *edit {
-	if f.scale != nil {
-		return f.scale
+	for _, e := range f.follows() {
+		return e
 	}
-	return f.change
+	return nil
 }
 
 // edited returns actions that edit the sample and undo the edit.
@@ -130,24 +130,26 @@ func (f *found) edited(e *edit) []casefile.Action {
 }
 
 // edit returns a case in which users edit the sample. If one edit keeps the controller from settling (f.fights), the
-// case makes only this edit. Otherwise it makes the edits to which the controller reacts.
+// case makes only this edit. Otherwise it makes the edits to which the controller reacts. It ends after an edit in
+// f.history, if there is one: only for the edited owner is no number of dependents expected.
 func (f *found) edit(s *operator) place {
 	if f.fights != nil {
 		return place{name: "edit", objects: []manifest{s.owner}, settled: true,
 			user: []casefile.Action{patch(f.of, f.fights.patch(f.fights.to))}}
 	}
-	why := f.late("no field of its sample's spec, edited, made it do anything")
-	if len(f.waits) > 0 {
-		why = "no field of its sample's spec, edited, made it do more than wait"
-	}
-	list := f.more
+	list, _ := f.keepers()
 	if f.change != nil {
-		list = append([]*edit{f.change}, list...)
+		list = append(list, f.change)
 	}
+	list = append(list, f.more...)
 	if len(list) == 0 {
-		return place{name: "edit", why: why}
+		why := "no field of its sample's spec, edited, made it do anything"
+		if len(f.waits) > 0 {
+			why = "no field of its sample's spec, edited, made it do more than wait"
+		}
+		return place{name: "edit", why: f.untold(why, editing)}
 	}
-	p := f.follow(s, "edit", list[0], why)
+	p := f.follow(s, "edit", list[0], "")
 	for _, e := range list[1:] {
 		p.user = append(f.edited(e), p.user...)
 	}

@@ -47,16 +47,27 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 			kinds = appendOnce(kinds, made.kind)
 		}
 	}
-	if len(kinds) == 0 || s.lasts > 0 || f.second.Unstructured == nil {
+	switch {
+	case len(kinds) == 0:
+		return c, nil
+	case s.lasts > 0:
+		f.doubt(deleting + ": what it deletes depends on the time")
+		return c, nil
+	case f.second.Unstructured == nil:
+		f.doubt(deleting + ": no second owner can stand beside the one that is deleted")
 		return c, nil
 	}
 	alone, had, err := s.left(policy, kinds, s.owner)
-	if err != nil || alone == nil {
+	if err != nil {
 		return c, err
 	}
 	beside, there, err := s.left(policy, kinds, s.owner, f.second)
-	if err != nil || beside == nil {
+	if err != nil {
 		return c, err
+	}
+	if alone == nil || beside == nil {
+		f.doubt(deleting + ": " + notSettled + " after the deletion of its owner")
+		return c, nil
 	}
 	for i, kind := range kinds {
 		switch {
@@ -165,7 +176,7 @@ func (f *found) unseen(s *operator) place {
 		}
 	}
 	if len(free) == 0 {
-		p.why = "nothing that it watches is out of the reach of a reference to the owner, and deleted with it"
+		p.why = f.known("nothing that it watches is out of the reach of a reference to the owner, and deleted with it", deleting)
 		return p
 	}
 	p.user = append(p.user, casefile.Action{Manifests: late.text()}, casefile.Action{Verb: "settle"},
@@ -195,13 +206,15 @@ func (f *found) dependentUnseen(s *operator) place {
 	}
 	switch {
 	case len(f.dependents) == 0:
-		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
+		p.why = f.childless()
 	case s.lasts > 0:
 		p.why = "the names of its dependents depend on the time"
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
+	case f.anyEdit() == nil && len(f.history) > 0:
+		p.why = "how many dependents it wants after an edit is not known: it keeps what it had before"
 	case f.anyEdit() == nil:
-		p.why = f.late("no field of its sample's spec, edited, wakes it after the loss")
+		p.why = f.untold("no field of its sample's spec, edited, wakes it after the loss", editing)
 	}
 	p.user = append(p.user, casefile.Action{Manifests: s.owner.text()}, casefile.Action{Verb: "settle"})
 	p.user = slices.Concat(p.user, gone, free, f.edited(f.anyEdit()))
@@ -220,6 +233,6 @@ func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropa
 		p.settledCheck, p.faults = both(p.settledCheck, gone), atWork
 	}
 	if f.second.Unstructured == nil {
-		p.why = "no second owner can stand beside the one that is deleted"
+		p.why = f.known("no second owner can stand beside the one that is deleted")
 	}
 }

@@ -59,6 +59,7 @@ func (f *found) lookalikes(s *operator) []place {
 		if f.byName {
 			race.why = "it adopts only objects with the name of a dependent: a copy of a dependent stayed an orphan"
 		}
+		race.why = f.known(race.why, adopting)
 		dying.why = race.why
 	}
 	return barred("", all)
@@ -85,11 +86,16 @@ func barred(why string, list []*place) (all []place) {
 func (f *found) lone(rival manifest) string {
 	switch {
 	case len(f.dependents) == 0:
-		return "it has no dependents: what it creates has no ControllerRef to its owner"
+		return f.childless()
 	case rival.Unstructured == nil:
 		return "it reads or writes every kind that a rival could have"
 	}
 	return ""
+}
+
+// childless returns the reason for skipping a case that needs dependents.
+func (f *found) childless() string {
+	return f.known("it has no dependents: what it creates has no ControllerRef to its owner")
 }
 
 // makes returns an error if the server refuses an object in a world without the sample.
@@ -267,7 +273,7 @@ func (f *found) taken(s *operator) []place {
 	name.objects = append(name.objects, f.both(s)...)
 	name.user = append(verbs("wait"), name.user...) // a program starts slowly, and has to meet the taken names
 	if err := f.copies(s); len(name.user) == 1 {
-		name.why = "it gives its dependents no names: none can be taken"
+		name.why = f.known("it gives its dependents no names: none can be taken", naming)
 	} else if err != nil {
 		name.why = err.Error()
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ func (f *found) ends(s *operator) (all []place) {
 		switch {
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // the controller may delete a dependent at a certain time
+		case f.known("", adopting, naming, deleting) != "":
 		case !f.adopts && !f.byName && !f.applies && !f.takesByFinalizer(policy): // otherwise orphans may be deleted
 			p.settledCheck, p.faults = both(p.settledCheck, f.stillThere()), atWork
 		}
@@ -189,7 +191,7 @@ func (f *found) restored(s *operator) place {
 		free = append(free, casefile.Action{Verb: "release gc sees=" + d.GetKind()})
 	}
 	if len(free) == 0 {
-		p.why = "it has no dependents: what it creates has no ControllerRef to its owner"
+		p.why = f.childless()
 	}
 	p.user = append(append(p.user, casefile.Action{Verb: "settle"}), f.again(s)...)
 	p.user = append(p.user, free...)
@@ -207,11 +209,13 @@ func (f *found) replaced(s *operator) place {
 	case f.lone(rival) != "":
 		p.why = f.lone(rival)
 	case len(f.fixed) == 0:
-		p.why = "it gives its dependents no names: none is recreated with another owner"
+		p.why = f.known("it gives its dependents no names: none is recreated with another owner", naming)
 	case !ok:
-		p.why = f.late("no known number in its sample's spec makes it want fewer dependents")
+		p.why = f.untold("no known number in its sample's spec makes it want fewer dependents", editing, scaling)
 	case err != nil:
-		p.why = "it cannot be made with fewer dependents: " + err.Error()
+		p.why = "unknown: what it has with fewer dependents: " + err.Error()
+	case f.second.Unstructured == nil:
+		p.why = "no second owner can stand beside its sample"
 	case len(left) == 0:
 		p.why = "with fewer dependents, it still has all that it names"
 	}
@@ -237,7 +241,7 @@ func (f *found) replaced(s *operator) place {
 // surplus returns the dependents with fixed names that the sample loses if the field of f.scale has the value fewer.
 // The world has a second owner.
 func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
-	if fewer == nil || len(f.pair) == 0 {
+	if fewer == nil || f.second.Unstructured == nil {
 		return nil, nil
 	}
 	owner := s.edited(f.scale, fewer)
@@ -246,6 +250,9 @@ func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
 		return nil, err
 	}
 	defer r.Stop()
+	if !r.settled {
+		return nil, errors.New(notSettled)
+	}
 	kept := map[string]bool{}
 	for _, d := range r.controlled(owner, f.owns) {
 		kept[d.at()] = true
