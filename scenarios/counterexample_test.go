@@ -2,13 +2,20 @@ package scenarios_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // The file of a failure passes, because its last step is the failing step with a "!". Without the "!", the file fails
@@ -250,5 +257,78 @@ func TestMutantsFailureReplays(t *testing.T) {
 	_, err = scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Mutant: "replicaset/skip-rechek"})
 	if err == nil || !strings.Contains(err.Error(), "did you mean replicaset/skip-recheck?") {
 		t.Errorf("the error about a typo is %v", err)
+	}
+}
+
+// restless returns a controller that creates ConfigMaps for each Widget. It then fails forever with the Widget's size as
+// the error, and creates Events if there are two ConfigMaps. If the size is "flips", it changes the ConfigMap forever instead. If the size is "alone", it changes the
+// status forever, as long as there is no other Widget.
+func restless() host.Controller {
+	c := widgets(false)
+	c.New = func(env *host.Env) host.Reconciler {
+		o := &widgetOperator{client: env.Client, widgets: env.Informer(widgetKind).GetStore(),
+			maps: env.Informer(configMap).GetStore()}
+		events := 0
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			obj, ok, _ := o.widgets.GetByKey(key)
+			if err := o.sync(ctx, key); err != nil || !ok {
+				return err
+			}
+			w := obj.(*unstructured.Unstructured).DeepCopy()
+			size, _, _ := unstructured.NestedString(w.Object, "spec", "size")
+			switch m, made, _ := o.maps.GetByKey(key + "-0"); {
+			case size == "alone" && len(o.widgets.List()) > 1:
+				return nil
+			case size == "alone":
+				n, _, _ := unstructured.NestedInt64(w.Object, "status", "count")
+				w.Object["status"] = map[string]any{"count": 1 - n}
+				_, err := env.Client.UpdateStatus(ctx, w)
+				return err
+			case size == "flips" && made:
+				next := m.(*corev1.ConfigMap).DeepCopy()
+				next.Data = map[string]string{"on": map[string]string{"": "yes"}[next.Data["on"]]}
+				_, err := env.Client.Update(ctx, next)
+				return err
+			}
+			if n, _, _ := unstructured.NestedInt64(w.Object, "spec", "count"); n == 2 && events < 3000 {
+				events++
+				_, err := env.Client.Create(ctx, &corev1.Event{Reason: "Failed", Type: "Warning",
+					ObjectMeta:     metav1.ObjectMeta{Namespace: w.GetNamespace(), GenerateName: w.GetName() + "-"},
+					InvolvedObject: corev1.ObjectReference{Kind: "Widget", Namespace: w.GetNamespace(), Name: w.GetName()}})
+				return errors.Join(err, errors.New(size))
+			}
+			return errors.New(size)
+		})
+	}
+	return c
+}
+
+// The cause of a failure stays the same while the failure is minimized: the limit that a world exceeds, the last error of
+// a world that does not settle, and the kinds of writes in a fight.
+func TestCauseStays(t *testing.T) {
+	for _, x := range []struct {
+		n          int
+		a, b, text string
+	}{
+		{4, "no bricks", "no glass", "the last error: widget/a: no bricks"}, // it depends on Steps whose error is the last
+		{2, "no bricks", "no bricks", "not settled after "},
+		{2, "flips", "alone", "the state recurs"},
+	} {
+		g := registry()
+		g.Controllers = append(g.Controllers, restless())
+		world := strings.NewReplacer("count: 2", fmt.Sprintf("count: %d, size: %s", x.n, x.a), "count: 1", "count: 1, size: "+x.b).Replace(widgetWorld)
+		f, err := scenarios.Parse("widgets.txtar", []byte("define crd.yaml\ncontrollers widget\napply world.yaml\nsettle\n"+
+			"-- crd.yaml --"+widgetDefinition+"-- world.yaml --"+world))
+		must(t, err)
+		all, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 1, Budget: 30, Steps: 6030})
+		must(t, err)
+		if len(all.Failures) != 1 {
+			t.Fatal(all.Text())
+		}
+		small, first := all.Failures[0], all.Failures[0].Found().Violation.Text
+		if file := string(small.File); !strings.Contains(first, x.text) || !strings.Contains(small.Text, x.text) ||
+			!strings.Contains(file, "{name: a") || strings.Contains(file, "{name: b") {
+			t.Errorf("first %s, then %s, with\n%s", first, small.Text, file)
+		}
 	}
 }

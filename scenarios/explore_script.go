@@ -208,5 +208,5 @@ func (r *Run) violation() *explore.Violation {
 		step = rec.Step
 	}
 	return &explore.Violation{Law: b.Law.ID, Text: render.WithoutUIDs(b.Text),
-		Informed: b.Strength == law.Informed, Step: step}
+		Informed: b.Strength == law.Informed, Step: step, Cause: r.cause(b)}
 }

@@ -3,12 +3,16 @@ package scenarios
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 // shrinkBudget is the default of ExploreOptions.Budget.
@@ -176,6 +180,36 @@ func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text
 }
+
+// cause describes what must stay the same while a failure is minimized. For a fight, these are the kinds of writes in the
+// cycle. For a world that does not settle, it is the limit that ended the run, with the last error without names and
+// numbers. For other violations it is nil.
+func (r *Run) cause(b *law.Violation) (causes []string) {
+	if b.Law.ID == law.AlwaysSettles {
+		limit, last, _ := strings.Cut(b.Text, trial.LastError)
+		limit, _, _ = strings.Cut(limit, ": ")
+		return []string{plain(limit + trial.LastError + last)}
+	}
+	for _, i := range b.Cycle {
+		if rec := r.t.World.History.At(i); rec != nil {
+			who := rec.Process
+			if p := r.t.Cluster.Process(who); p != nil {
+				who = p.Controller().Name
+			}
+			causes = append(causes, who+" "+rec.Verb+" "+rec.Object.Kind+"/"+rec.Subresource)
+		}
+	}
+	return causes
+}
+
+// plain returns the words of a text that consist of letters, so without most names and numbers.
+func plain(text string) string {
+	return strings.Join(slices.DeleteFunc(strings.Fields(text), func(word string) bool {
+		return !letters.MatchString(word)
+	}), " ")
+}
+
+var letters = regexp.MustCompile(`^[A-Za-z]+[:;,.]?$`)
 
 func lastFault(s explore.Schedule) *explore.Entry {
 	for i := len(s) - 1; i >= 0; i-- {

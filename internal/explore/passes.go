@@ -8,10 +8,15 @@ import "slices"
 func (s *shrinker) round() bool {
 	gained := s.try(s.best.Removed, nil)
 	gained = s.removeParts() || gained
+	return s.simplify() || gained
+}
+
+// simplify tries to remove faults, deviations and decisions.
+func (s *shrinker) simplify() bool {
 	if s.size.deviations == 0 {
-		return gained // the run is already the default run
+		return false // the run is already the default run
 	}
-	gained = s.each(faults, drop) || gained
+	gained := s.each(faults, drop)
 	gained = s.each(deviations, useDefault) || gained
 	gained = s.each(deviations, drop) || gained
 	gained = s.each(decisions, drop) || gained

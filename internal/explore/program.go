@@ -28,6 +28,8 @@ type Violation struct {
 	Text     string // what happened, in one line
 	Informed bool   // the actor had observed enough to avoid it
 	Step     int    // step of the violation; 0 if not known
+
+	Cause []string // what led to the violation; a run that [Shrink] accepts has no other cause
 }
 
 // Same reports whether both are violations of the same law, and Informed is equal.

@@ -14,8 +14,8 @@ type Shrinkable struct {
 	// Without returns the program without the removed parts, or nil if the remaining parts are not a program. The slice
 	// removed has the length of Parts. Without must not retain the slice.
 	Without func(removed []bool) Runner
-	// Keep reports whether a decision is essential for the failure. A run without any essential decision fails for
-	// another reason, so it is rejected. If Keep is nil, no run is rejected.
+	// Keep reports whether a decision seems essential for the failure. Until the failure is as small as possible, runs
+	// without any such decision are rejected, because they may fail for another reason. If Keep is nil, none is rejected.
 	Keep func(*Entry) bool
 	// Enough, if not nil, reports whether to stop shrinking before the budget is used.
 	Enough func() bool
@@ -44,8 +44,8 @@ func (s *Shrunk) String() string {
 		len(s.Schedule), s.Schedule.Deviations(), s.Schedule.Faults(), s.Parts, len(s.Removed), m, s.Runs)
 }
 
-// Shrink minimizes a run that violates a law. The result violates the same law, with the same value of Informed. Shrink
-// prefers fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops
+// Shrink minimizes a run that violates a law. The result violates the same law, with the same value of Informed, and its
+// Cause is part of the first run's Cause. Shrink prefers fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops
 // after budget runs, after a million steps in total, or when subject.Enough returns true. It returns an error if the
 // given schedule does not violate the law.
 func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
@@ -58,8 +58,13 @@ func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) 
 	if !s.try(make([]bool, len(subject.Parts)), from) {
 		return nil, fmt.Errorf("the schedule to be shrunk does not violate %s", violation.Law)
 	}
-	for improved := true; improved; {
-		improved = s.round()
+	for s.round() {
+	}
+	if s.subject.Keep != nil { // the smallest program may fail for the same reason without the faults
+		s.subject.Keep = nil
+		clear(s.tried)
+		for s.each(faults, drop) && s.simplify() {
+		}
 	}
 	b := s.best
 	b.Runs = s.runs
@@ -167,11 +172,16 @@ func (s *shrinker) spent() bool {
 
 func (s *shrinker) violated(out *Outcome) (Violation, bool) {
 	for _, b := range out.Findings {
-		if b.Same(s.target) {
+		if b.Same(s.target) && (s.best == nil || within(b.Cause, s.best.Violation.Cause)) {
 			return b, true
 		}
 	}
 	return Violation{}, false
+}
+
+// within reports whether a contains only elements of b. If a is empty, b must be empty too.
+func within(a, b []string) bool {
+	return (len(a) > 0 || len(b) == 0) && !slices.ContainsFunc(a, func(x string) bool { return !slices.Contains(b, x) })
 }
 
 // cut removes the decisions after the step of the violation, if the step is known.

@@ -220,6 +220,49 @@ func TestShrinkEndsALongRun(t *testing.T) {
 	}
 }
 
+// A smaller run that violates the law for another cause is rejected.
+func TestShrinkKeepsTheCause(t *testing.T) {
+	subject := Shrinkable{Parts: []string{"first", "second", "third"}, Without: func(removed []bool) Runner {
+		return func(sim.Choices) *Outcome {
+			var causes []string
+			for i, cause := range []string{"one", "another", "another"} {
+				if !removed[i] {
+					causes = append(causes, cause)
+				}
+			}
+			if removed[0] {
+				causes = append(causes, "a third")
+			}
+			return &Outcome{Findings: []Violation{{Law: "L", Cause: causes}}}
+		}
+	}}
+	got, err := Shrink(subject, Violation{Law: "L"}, nil, 100)
+	if err != nil || !slices.Equal(got.Violation.Cause, []string{"one"}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A fault that seems essential is removed in the end, if the smallest program fails without it.
+func TestShrinkRemovesUnneededFaults(t *testing.T) {
+	toy := &toyWorld{faults: 1, threads: [][]instr{{{"write", "v0", 1}}, {{"expect", "v0", 0}}}}
+	fault := func(e *Entry) bool { return e.Fault() }
+	for seed := range uint64(300) {
+		r := Record(NewUniform(seed))
+		out := toy.run(r)
+		if len(out.Findings) == 0 || r.Schedule().Faults() == 0 {
+			continue
+		}
+		subject := just(toy.run)
+		subject.Keep = fault
+		got, err := Shrink(subject, out.Findings[0], slices.Clone(r.Schedule()), 10_000)
+		if err != nil || got.Schedule.Faults() > 0 {
+			t.Fatalf("seed %d: %v, %v", seed, got, err)
+		}
+		return
+	}
+	t.Error("no seed fails after a fault")
+}
+
 // TestShrunkIsMinimal tries to remove every single decision, without the shrinker's passes.
 func TestShrunkIsMinimal(t *testing.T) {
 	toy := adders(3, 2)

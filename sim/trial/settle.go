@@ -273,13 +273,16 @@ func (t *Trial) objects() int {
 	return n
 }
 
+// LastError precedes the last error of a controller in the text of a violation of EXACT-7.
+const LastError = "; the last error: "
+
 func (t *Trial) unsettled(s *Settling) {
 	text := fmt.Sprintf("not settled after %d writes and %d steps", s.Writes, s.Steps)
 	if s.Idle != "" {
 		text = s.Idle
 	}
 	if e := t.lastError(); e != "" {
-		text += "; the last error: " + e
+		text += LastError + e
 	}
 	r := sim.Record{Op: sim.Unsettled, Cause: -1, Verb: "settle", Message: text}
 	if t.disturbed() {
