@@ -137,7 +137,7 @@ func (r *resting) note(rec *sim.Record, withheld bool, ignored func(*sim.Record)
 	case sim.Refusal:
 		if again := r.repeats(rec, ignored); rec.Code != http.StatusForbidden {
 			r.changed = r.changed || !withheld && !again
-			if !again || rec.Verb == "create" {
+			if rec.Verb == "create" {
 				return
 			}
 		}

@@ -108,7 +108,7 @@ func settled(t *testing.T, choices sim.Choices, cs ...host.Controller) (*trial.T
 		w.Start(c.Name+strconv.Itoa(i), c)
 	}
 	object(t, w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "a"}})
-	return w, w.Settle(trial.Limits{})
+	return w, w.Settle(trial.Limits{Steps: 100_000})
 }
 
 func TestSettle(t *testing.T) {
@@ -162,6 +162,17 @@ func TestSettle(t *testing.T) {
 			return nil
 		}
 	}
+	// always refused with 409, because it writes a version that does not exist any more
+	outdated := func(fails bool) host.Controller {
+		return syncs(later(10*time.Minute, func(ctx context.Context, r reads, key string) error {
+			m := r.get(key)
+			m.ResourceVersion = "1"
+			if _, err := r.Client.Update(ctx, m); fails {
+				return err
+			}
+			return nil
+		}))
+	}
 	count := func(n int) int64 { return int64(n) }
 	twoStates := func(n int) int64 { return int64(n % 2) }
 	set := func(v string) host.Controller {
@@ -189,6 +200,8 @@ func TestSettle(t *testing.T) {
 		{"counts in a status", []host.Controller{reports(10*time.Minute, count)}, "", ""},
 		{"creates what exists, every half an hour", []host.Controller{syncs(later(30*time.Minute, makes(false)))}, "", ""},
 		{"fails because an object exists", []host.Controller{syncs(later(30*time.Minute, makes(true)))}, "EXACT-7", "already exists"},
+		{"writes an old version", []host.Controller{outdated(true)}, "EXACT-7", "the object has been modified"},
+		{"writes an old version now and then", []host.Controller{outdated(false)}, "EXACT-7", "cm/a is refused"},
 		{"counts in a status without a pause", []host.Controller{reports(0, count)}, "NOFIGHT-1", "status.used.pods"},
 		{"reports two states without a pause", []host.Controller{reports(0, twoStates)}, "NOFIGHT-1", "recurs"},
 		{"two instances tell the time", []host.Controller{syncs(later(10*time.Second, clock)), syncs(later(10*time.Second, clock))}, "", ""},
@@ -227,6 +240,29 @@ func TestReportsSettleSoon(t *testing.T) {
 		return err
 	})))
 	if !how.Settled || how.At > 3*time.Hour {
+		t.Errorf("%+v", how)
+	}
+}
+
+// After the first wait for timers, a status that returns to a state from before that wait is a change. The world then
+// runs for another hour.
+func TestStatesBeforeTheFirstWait(t *testing.T) {
+	looks := 0
+	_, how := settled(t, nil, syncs(later(20*time.Minute, func(ctx context.Context, r reads, _ string) error {
+		q := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "q"}}
+		if looks == 0 {
+			_, _ = r.Client.Create(ctx, q.DeepCopy())
+		}
+		looks++
+		for _, n := range map[int][]int64{1: {1, 2}, 2: {1}}[looks] {
+			q.Status.Used = corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(n, resource.DecimalSI)}
+			if _, err := r.Client.UpdateStatus(ctx, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	})))
+	if !how.Settled || how.At < 80*time.Minute {
 		t.Errorf("%+v", how)
 	}
 }
