@@ -186,7 +186,7 @@ const leastForSample = 30 * time.Second
 func (c *checking) shareOfSample(end time.Time, n int) time.Time {
 	equal, least := c.share(end, n), time.Now().Add(leastForSample)
 	switch {
-	case equal.After(least) || end.Before(equal):
+	case equal.After(least):
 		return equal
 	case end.Before(least):
 		return end

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -222,6 +224,37 @@ func TestCheckInTime(t *testing.T) {
 		"cut short before 5 schedules for lack of --time: one-owner\n", "left out for lack of --time: faults, two-owners, ",
 		"config/samples/second.yaml: left out: --time 1ms is over\n",
 		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n")
+}
+
+// Many samples get at least 30 seconds each. A case ends at most ten seconds late, unless there is no result yet or its
+// sample has time left.
+func TestCheckDividesTheTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, now := &checking{}, time.Now()
+		for _, x := range []struct {
+			time time.Duration // until the end
+			n    int
+			want time.Duration
+		}{{4 * time.Minute, 2, 2 * time.Minute}, {4 * time.Minute, 60, 30 * time.Second}, {10 * time.Second, 60, 10 * time.Second},
+			{-time.Second, 2, -time.Second}} {
+			if got := c.shareOfSample(now.Add(x.time), x.n).Sub(now); got != x.want {
+				t.Errorf("%v for %d samples: one gets %v, want %v", x.time, x.n, got, x.want)
+			}
+		}
+		c.Time = time.Minute
+		for _, x := range []struct {
+			schedules   int // of the first case
+			left, until time.Duration
+			want        time.Duration
+		}{{0, time.Minute, 10 * time.Second, 70 * time.Second}, {1, time.Minute, 10 * time.Second, time.Minute},
+			{1, 10 * time.Second, 5 * time.Second, 15 * time.Second}} {
+			c.left = now.Add(x.left)
+			s := &sampleTried{Cases: []caseJSON{{Schedules: x.schedules}}}
+			if got := c.latest(s, now.Add(x.until)).Sub(now); got != x.want {
+				t.Errorf("%+v: %v", x, got)
+			}
+		}
+	})
 }
 
 // A violation is printed as explore prints it, and written to a file. The next check replays that file first, and so
