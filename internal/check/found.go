@@ -55,7 +55,7 @@ type found struct {
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
-	takes    map[metav1.DeletionPropagation]bool // if the owner is deleted with this policy, the controller deletes dependents itself
+	takes    map[metav1.DeletionPropagation]bool // if the owner is deleted so, the controller deletes dependents itself
 
 	cleans map[metav1.DeletionPropagation]cleanUp // objects without reference that the controller deletes, by policy
 

@@ -15,7 +15,8 @@ type Shrinkable struct {
 	// removed has the length of Parts. Without must not retain the slice.
 	Without func(removed []bool) Runner
 	// Keep reports whether a decision seems essential for the failure. Until the failure is as small as possible, runs
-	// without any such decision are rejected, because they may fail for another reason. If Keep is nil, none is rejected.
+	// without any such decision are rejected, because they may fail for another reason. If Keep is nil, none is
+	// rejected.
 	Keep func(*Entry) bool
 	// Enough, if not nil, reports whether to stop shrinking before the budget is used.
 	Enough func() bool
@@ -44,10 +45,10 @@ func (s *Shrunk) String() string {
 		len(s.Schedule), s.Schedule.Deviations(), s.Schedule.Faults(), s.Parts, len(s.Removed), m, s.Runs)
 }
 
-// Shrink minimizes a run that violates a law. The result violates the same law, with the same value of Informed, and its
-// Cause is part of the first run's Cause. Shrink prefers fewer parts, then fewer faults, then fewer deviations from the default schedule, then fewer steps. It stops
-// after budget runs, after a million steps in total, or when subject.Enough returns true. It returns an error if the
-// given schedule does not violate the law.
+// Shrink minimizes a run that violates a law. The result violates the same law, with the same value of Informed, and
+// its Cause is part of the first run's Cause. Shrink prefers fewer parts, then fewer faults, then fewer deviations from
+// the default schedule, then fewer steps. It stops after budget runs, after a million steps in total, or when
+// subject.Enough returns true. It returns an error if the given schedule does not violate the law.
 func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,

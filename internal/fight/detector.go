@@ -5,8 +5,8 @@ package fight
 import (
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"unicode"
 
 	"github.com/threelaws/threelaws/internal/objectdiff"
+	"github.com/threelaws/threelaws/sim"
 )
 
 // Detector finds fights in a world. In a fight, the world's abstract state (without names, UIDs and versions) recurs.
@@ -246,7 +247,7 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
 		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
-		if isTime(was) && isTime(is) {
+		if isTime(unquoted(was)) && isTime(unquoted(is)) {
 			continue
 		}
 		if before, after := fieldsIn(was), fieldsIn(is); before == nil || after == nil || !OnlyTimes(before, after) {
@@ -256,73 +257,73 @@ func OnlyTimes(a, b any) bool {
 	return true
 }
 
-// State returns a hash of an object. Two versions of an object have the same hash if [OnlyTimes] reports true for them,
-// except that times in JSON strings differ.
-func State(object any) uint64 {
-	return hashOf(object, func(v any) any {
-		if s, is := v.(string); is {
-			if _, err := time.Parse(time.RFC3339, s); err == nil {
-				return ""
-			}
+// State returns two hashes of an object. Two versions of an object have the same state if [OnlyTimes] reports true for
+// them, except that times in JSON strings differ. They have the same shape if only numbers, times, and digits in texts
+// differ. An example are the versions of an object with a counter.
+func State(object any) (state, shape uint64) {
+	fields, is := content(object).(map[string]any)
+	if !is {
+		data, err := json.Marshal(object)
+		if err == nil {
+			err = json.Unmarshal(data, &fields)
 		}
-		return v
-	})
-}
-
-// Shape returns a hash of an object without numbers, times, and digits in texts. An example of versions with the same
-// shape are the versions of an object with a counter.
-func Shape(object any) uint64 {
-	return hashOf(object, func(v any) any {
-		switch v := v.(type) {
-		case float64:
-			return 0
-		case string:
-			return strings.Map(func(r rune) rune {
-				if unicode.IsDigit(r) {
-					return -1
-				}
-				return r
-			}, v)
+		if err != nil {
+			panic(fmt.Sprintf("fight: %T is no JSON object: %v", object, err))
 		}
-		return v
-	})
+	}
+	meta, _ := fields["metadata"].(map[string]any)
+	s, f := hashFields(meta, serverSets...)
+	state, shape = hashFields(fields, "metadata")
+	return state + s, shape + f
 }
 
-// hashOf returns a hash of an object without metadata that the server sets. replace is applied to each scalar.
-func hashOf(object any, replace func(any) any) uint64 {
-	data, err := json.Marshal(content(object))
-	if err != nil {
-		panic(fmt.Sprintf("fight: no JSON of %T: %v", object, err))
+// hashFields adds up the hashes of fields, except those with the names in ignored.
+func hashFields(fields map[string]any, ignored ...string) (state, shape uint64) {
+	for name, value := range fields { //detcheck:ordered a sum
+		if slices.Contains(ignored, name) {
+			continue
+		}
+		s, f := hashValue(value)
+		key := sim.HashString(name)
+		state, shape = state+sim.Mix(key^sim.Mix(s)), shape+sim.Mix(key^sim.Mix(f))
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		panic(fmt.Sprintf("fight: %T is no JSON object: %v", object, err))
-	}
-	if meta, is := fields["metadata"].(map[string]any); is {
-		delete(meta, "resourceVersion")
-		delete(meta, "generation")
-		delete(meta, "managedFields")
-	}
-	h := fnv.New64a()
-	json.NewEncoder(h).Encode(replaced(fields, replace)) // a hash never fails to write
-	return h.Sum64()
+	return state, shape
 }
 
-func replaced(v any, replace func(any) any) any {
+func hashValue(v any) (state, shape uint64) {
+	var s, f sim.Hash
 	switch v := v.(type) {
 	case map[string]any:
-		for k := range v { //detcheck:ordered each value is replaced on its own
-			v[k] = replaced(v[k], replace)
-		}
+		return hashFields(v)
 	case []any:
 		for i := range v {
-			v[i] = replaced(v[i], replace)
+			of, like := hashValue(v[i])
+			s.Word(of)
+			f.Word(like)
 		}
-	default:
-		return replace(v)
+	case string:
+		if !isTime(v) {
+			s.String(v)
+		}
+		f.String(strings.Map(func(r rune) rune {
+			if unicode.IsDigit(r) {
+				return -1
+			}
+			return r
+		}, v))
+	case int64:
+		s.Word(uint64(v))
+	case float64:
+		s.Word(math.Float64bits(v))
+	case bool:
+		s.Bool(v)
+		f.Bool(v)
 	}
-	return v
+	return uint64(s), uint64(f)
 }
+
+// unquoted returns the text of a JSON string without escapes.
+func unquoted(value string) string { return strings.Trim(value, `"`) }
 
 // fieldsIn returns the fields of a JSON object in a JSON string. It returns nil for other values.
 func fieldsIn(value string) (fields map[string]any) {
@@ -345,8 +346,14 @@ func FirstDifference(a, b any) (path, was, is string) {
 
 // differences lists the fields that differ, except metadata that the server sets.
 func differences(a, b any) iter.Seq[objectdiff.Leaf] {
-	return objectdiff.Each(content(a), content(b), "metadata.resourceVersion", "metadata.generation", "metadata.managedFields")
+	return objectdiff.Each(content(a), content(b), ignored...)
 }
+
+// serverSets contains the names of the metadata that the server sets at each write. ignored contains their paths.
+var (
+	serverSets = []string{"resourceVersion", "generation", "managedFields"}
+	ignored    = []string{"metadata.resourceVersion", "metadata.generation", "metadata.managedFields"}
+)
 
 // content returns the content of an unstructured object, or the object itself.
 func content(object any) any {
@@ -356,9 +363,9 @@ func content(object any) any {
 	return object
 }
 
-func isTime(value string) bool {
-	var s string
-	if json.Unmarshal([]byte(value), &s) != nil {
+// isTime reports whether a string is a time. It parses only strings that look like one, because an error is expensive.
+func isTime(s string) bool {
+	if len(s) < len("2006-01-02T15:04:05Z") || s[len("2006-01-02")] != 'T' {
 		return false
 	}
 	_, err := time.Parse(time.RFC3339, s)

@@ -47,7 +47,7 @@ var edges = []edge{
 	{"sim/law/internal/view", []string{"sim", "sim/law/internal/meta", apimachinery},
 		"what a process has seen does not depend on the law that asks"},
 	{"sim/law/internal/meta", []string{apimachinery}, "metadata means the same in every history"},
-	{"internal/fight", []string{"internal/objectdiff"},
+	{"internal/fight", []string{"sim", "internal/objectdiff"},
 		"a fight is recognized by hashes, whatever the world consists of"},
 	{"sim/host", []string{"sim", "sim/law", "fakeapi", "internal/objectdiff", "internal/goroutine", api, apimachinery,
 		cache, workqueue, btree},

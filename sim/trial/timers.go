@@ -26,8 +26,9 @@ const (
 	beatsLeast = 100 * time.Millisecond // a timer that fires at shorter intervals is a loop
 
 	// A creation that is refused at about equal intervals is a poll, and so is a creation whose refusal is ignored. The
-	// interval is at least a second, because a shorter interval is a loop. If the refusal is not ignored, the interval is less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off double.
-	// The intervals of a poll grow less, even if slow writes delay its requests.
+	// interval is at least a second, because a shorter interval is a loop. If the refusal is not ignored, the interval
+	// is less than 1000 s, the longest back-off of client-go's queues. The intervals of a back-off double. The
+	// intervals of a poll grow less, even if slow writes delay its requests.
 	againLeast = time.Second
 	againMost  = 1000 * time.Second
 
@@ -152,9 +153,9 @@ func (r *resting) note(rec *sim.Record, withheld bool, ignored func(*sim.Record)
 }
 
 // returns reports whether a write to a status returns to an earlier state of the object, except for times. For example,
-// an operator may report that it tries to reach a server, and then that it failed. Such writes are part of a poll. So is
-// a write that changes only numbers, after many such writes: it counts attempts. The states before the first wait for
-// timers are unknown.
+// an operator may report that it tries to reach a server, and then that it failed. Such writes are part of a poll. So
+// is a write that changes only numbers, after many such writes: it counts attempts. The states before the first wait
+// for timers are unknown.
 func (r *resting) returns(rec *sim.Record) bool {
 	if !r.waited || rec.Subresource != "status" || rec.Before == nil || rec.After == nil {
 		return false
@@ -162,8 +163,8 @@ func (r *resting) returns(rec *sim.Record) bool {
 	if r.states == nil {
 		r.states = map[uint64]int{}
 	}
-	after, shape := fight.State(rec.After), fight.Shape(rec.After)
-	if before := fight.State(rec.Before); r.states[before] == 0 {
+	after, shape := fight.State(rec.After)
+	if before, _ := fight.State(rec.Before); r.states[before] == 0 {
 		r.states[before] = 1
 	}
 	r.states[shape]++
@@ -202,9 +203,9 @@ func nameOf(r *sim.Record) sim.Ref {
 	return sim.Ref{Kind: r.Object.Kind, Namespace: r.Object.Namespace, Name: r.Object.Name}
 }
 
-// ignored reports whether a process ignores a refusal. A program ignores it if its last lines do not contain the message,
-// regardless of the quoting of quotation marks. If a program prints nothing, this is unknown. A reconciler ignores the
-// refusal of a creation, or returns an error, which is a change.
+// ignored reports whether a process ignores a refusal. A program ignores it if its last lines do not contain the
+// message, regardless of the quoting of quotation marks. If a program prints nothing, this is unknown. A reconciler
+// ignores the refusal of a creation, or returns an error, which is a change.
 func (t *Trial) ignored(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if p == nil || !p.IsProgram() {
@@ -221,7 +222,8 @@ func (t *Trial) ignored(rec *sim.Record) bool {
 const linesOfPoll = 200
 
 // polls reports whether a refusal is part of a poll, and therefore no change. A poll reads or deletes a missing object,
-// or tries to take a lock. To take a lock, a program creates an object that another instance of the program may have created.
+// or tries to take a lock. To take a lock, a program creates an object that another instance of the program may have
+// created.
 func (t *Trial) polls(rec *sim.Record) bool {
 	p := t.Cluster.Process(rec.Process)
 	if rec.Op != sim.Refusal || p == nil {
