@@ -181,9 +181,9 @@ func (p *Script) failsByDefault(b explore.Violation) bool {
 	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text
 }
 
-// cause describes what must stay the same while a failure is minimized. For a fight, these are the kinds of writes in the
-// cycle. For a world that does not settle, it is the limit that ended the run, with the last error without names and
-// numbers. For other violations it is nil.
+// cause describes what must stay the same while a failure is minimized. For a fight, these are the kinds of writes in
+// the cycle. For a world that does not settle, it is the limit that ended the run, with the last error without names
+// and numbers. For other violations it is nil.
 func (r *Run) cause(b *law.Violation) (causes []string) {
 	if b.Law.ID == law.AlwaysSettles {
 		limit, last, _ := strings.Cut(b.Text, trial.LastError)
