@@ -129,8 +129,7 @@ func selects(owner map[string]any) labels.Selector {
 	return sel
 }
 
-// labelsOf returns the labels without which a copy is not adopted. It returns nil if there are none, if a dependent lacks
-// one, or if a world does not settle.
+// labelsOf returns the labels without which a copy is not adopted; nil if there are none, or if a dependent lacks one.
 func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	sel := &selector{}
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
@@ -138,10 +137,7 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 		delete(less, key)
 		without := copy.copied(stray)
 		without.SetLabels(less)
-		switch adopted, why := s.adopts(without); {
-		case why == notSettled:
-			return nil
-		case why != "" || adopted:
+		if adopted, why := s.adopts(without); why != "" || adopted {
 			continue
 		}
 		sel.labels = append(sel.labels, f.source(s, key, copy.GetLabels()[key]))

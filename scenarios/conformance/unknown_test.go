@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -71,6 +72,9 @@ func TestUnsettledFactsAreUnknown(t *testing.T) {
 		return func(_ *at, owner *thing) bool { return intAt(owner, "spec", "size") == n }
 	}
 	fieldless := func(_ *at, owner *thing) bool { return len(owner.Object["spec"].(map[string]any)) < 2 }
+	edited := func(removed bool) func(*at, *thing) bool {
+		return func(a *at, owner *thing) bool { return owner.GetGeneration() > 1 && fieldless(a, owner) == removed }
+	}
 	alone := "unknown: the quiet run with its sample alone did not settle"
 	for name, x := range map[string]struct {
 		of      host.Controller
@@ -89,6 +93,12 @@ func TestUnsettledFactsAreUnknown(t *testing.T) {
 			"replaced": "unknown: what it has with fewer dependents: the quiet run did not settle"}},
 		"without a field": {restless(corrects, fieldless), map[string]string{
 			"removed": "unknown: which removals it follows: the quiet run did not settle without spec.color"}},
+		"after a removal": {restless(corrects, edited(true)), map[string]string{
+			"removed": "unknown: which removals it follows: the quiet run did not settle after the removal of spec.color"}},
+		"after an addition": {restless(corrects, edited(false)), map[string]string{
+			"removed": "unknown: which removals it follows: the quiet run did not settle after spec.color was added"}},
+		"at each tick": {backups(time.Hour, 1_000_000), map[string]string{
+			"removed": "unknown: which removals it follows: that depends on the time"}},
 		"without an owner": {reconciler("restless", gardens, flipsPlot, plots), map[string]string{
 			"deleted/unseen": "unknown: its end: the quiet run did not settle after the deletion of its owner"}},
 		"by the clock": {by(hourly)[0], map[string]string{
@@ -102,6 +112,29 @@ func TestUnsettledFactsAreUnknown(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// If it is unknown whether a controller adopts, the laws about adoptions are not judged, and orphans may be deleted. If
+// nothing is known, every law may apply.
+func TestUnknownAdoption(t *testing.T) {
+	plan := prepared(t, subjectOf(t, restless(nameless, stranger)))
+	if strings.Contains(plan.String(), "  adopts ") {
+		t.Errorf("it is known to adopt nothing:\n%s", plan)
+	}
+	for _, v := range plan.Verdicts(nil) {
+		if v.Name == "adopt-matching-only" && (v.State != check.NotJudged || !strings.HasPrefix(v.Why, "unknown: whether it adopts")) {
+			t.Errorf("%s: %s: %s", v.Name, v.State, v.Why)
+		}
+	}
+	if caseOf(plan, "deleted/orphan").World(nil).Settled != nil {
+		t.Error("a deletion of an orphan is reported")
+	}
+	plan = prepared(t, subjectOf(t, restless(corrects, func(*at, *thing) bool { return true })))
+	for _, v := range plan.Verdicts(nil) {
+		if v.State == check.NotIts {
+			t.Errorf("it does not settle with its sample alone, but %s %s: %s", v.Name, v.State, v.Why)
+		}
 	}
 }
 
