@@ -161,11 +161,13 @@ func columns(f *os.File, env string) int {
 	return render.Width
 }
 
-// progressLine is a line of the terminal that each progress message overwrites. Without a terminal, nothing is printed.
+// progressLine is a line of the terminal that each progress message overwrites. Without a terminal, nothing is printed,
+// unless say is set.
 type progressLine struct {
 	to   io.Writer // the terminal; nil if there is none
 	wide int       // the maximal length of the line in characters
 	used bool
+	say  func(text string)
 }
 
 func (c *console) progress() *progressLine {
@@ -176,6 +178,9 @@ func (c *console) progress() *progressLine {
 }
 
 func (p *progressLine) show(format string, args ...any) {
+	if p.say != nil {
+		p.say(fmt.Sprintf(format, args...))
+	}
 	if p.to == nil {
 		return
 	}

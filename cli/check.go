@@ -18,7 +18,7 @@ import (
 )
 
 func checkCommand(a *app) *cobra.Command {
-	c := &checking{app: a, checks: checks{annotate: a.annotate}}
+	c := &checking{app: a, checks: checks{annotate: a.annotate}, listed: map[string]string{}}
 	cmd := &cobra.Command{
 		Use:   "check [flags] [PACKAGE]",
 		Short: "test an operator in its own repository against the laws of ownership",
@@ -74,6 +74,8 @@ type checking struct {
 	fresh   func()            // makes each later start of the operator use a new process; nil if no process is reused
 
 	report checkReport
+	last   time.Time         // the time of the last output
+	listed map[string]string // state of laws -> the list that was printed for the last sample
 	began  time.Time
 	left   time.Time // the deadline for exploring the cases of the current sample
 }
@@ -84,6 +86,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 		return err
 	}
 	c.line(checkLine{Protocol: checkProtocol})
+	c.last = time.Now()
 	line := c.progress()
 	line.show("looking for the operator, with go list: modules that are missing are downloaded")
 	op, err := c.operators(ctx, &c.settings)
@@ -229,7 +232,23 @@ func (c *checking) with(op *operator) error {
 	return nil
 }
 
+// silence is the time without output after which check prints a progress message, if its output is no terminal.
+const silence = 30 * time.Second
+
+func (c *checking) progress() *progressLine {
+	line := c.app.progress()
+	if !c.live {
+		line.say = func(text string) {
+			if time.Since(c.last) >= silence {
+				c.say("%s\n", text)
+			}
+		}
+	}
+	return line
+}
+
 func (c *checking) say(format string, args ...any) {
+	c.last = time.Now()
 	if !c.json {
 		c.printf(format, args...)
 	}
@@ -252,15 +271,22 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	}
 	allowed := c.left.Sub(began)
 	line := c.progress()
+	c.last = time.Time{} // the first message is always printed
 	line.show("watching the operator in quiet runs: %s", sample.Name)
+	runs := 0
 	var settled scenarios.Func
 	if c.Settled != "" {
 		settled = settledBy(c.Settled)
 	}
 	prepare := func() (*check.Plan, error) {
 		return check.Prepare(ctx, check.Operator{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-			Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules, Hurry: func() bool {
-				return c.Schedules == 0 && time.Since(began) > allowed/3
+			Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules,
+			Tell: func(fact string) {
+				runs++
+				line.show("quiet run %d of %s: %s", runs, sample.Name, fact)
+			},
+			Hurry: func() bool { // a replay needs all facts with which the failure was found
+				return c.Schedules == 0 && c.replay == "" && time.Since(began) > allowed/2
 			},
 			Server: &fakeapi.Options{WebhooksLater: true}})
 	}
@@ -281,7 +307,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
-		c.left = half // if the runs without faults were slow, the cases still get half of the time
+		c.left = half // if even the first quiet runs were slow, the cases still get half of the time
 	}
 	s := &sampleTried{Sample: sample.Name, Kind: plan.Controller.For.Kind, Notes: plan.Notes, plan: plan, began: began,
 		panics: map[string]string{}, dir: filepath.Join(op.Dir, "testdata", "threelaws")}

@@ -44,6 +44,7 @@ type caseJSON struct {
 	Skipped   string        `json:"skipped,omitempty"` // why the case cannot test this operator
 	LeftOut   bool          `json:"leftOut,omitempty"` // there was no time for the case
 	slow      bool          // even one schedule takes too much time
+	late      string        // the fact that there was no time to find out
 	Cut       bool          `json:"cut,omitempty"` // the time ended after fewer than 5 schedules
 	Schedules int           `json:"schedules"`
 	Distinct  int           `json:"distinct"`
@@ -94,7 +95,9 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 		j.Skipped = "the operator does not settle with its sample alone"
 	}
 	tried := check.Tried{Name: one.Name}
-	if j.Skipped == "" && ctx.Err() == nil && len(s.tried) > 0 && c.late() {
+	if one.Late {
+		j.LeftOut, j.ExitCode, j.late, j.Skipped = true, exitUncovered, one.Skip, ""
+	} else if j.Skipped == "" && ctx.Err() == nil && len(s.tried) > 0 && c.late() {
 		j.LeftOut, j.ExitCode = true, exitUncovered
 	} else if j.Skipped == "" && ctx.Err() == nil {
 		began := time.Now()
@@ -313,6 +316,9 @@ func (c *checking) latest(s *sampleTried, until time.Time) time.Time {
 const mostDrawn = 100_000
 
 func (j *caseJSON) noTime() string {
+	if j.late != "" {
+		return j.late
+	}
 	if j.slow {
 		return fmt.Sprintf("one schedule takes longer than %s: try a larger --time", round(j.took))
 	}

@@ -219,7 +219,9 @@ func TestCheckInTime(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	c.samples = append(c.samples, "config/samples/second.yaml")
 	write(t, "config/samples/second.yaml", set)
-	c.run("--time", "1ms", "--workers", "1").wants(t, exitUncovered, "  one-owner              1 schedule, ",
+	c.run("--time", "1ms", "--workers", "1").wants(t, exitUncovered, "watching the operator in quiet runs: config/samples/",
+		"  unknown     whether another owner can exist beside the sample: no time was left, ",
+		"  one-owner              1 schedule, ",
 		"  two-owners             left out: no time is left\n", " 1 of 30 cases were explored, ",
 		"cut short before 5 schedules for lack of --time: one-owner\n", "left out for lack of --time: faults, two-owners, ",
 		"config/samples/second.yaml: left out: --time 1ms is over\n",
@@ -255,6 +257,34 @@ func TestCheckDividesTheTime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Without a terminal, check prints a progress message after 30 seconds without output.
+func TestCheckBreaksSilence(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out strings.Builder
+		c := &checking{app: &app{console: console{out: &out}}, last: time.Now()}
+		line := c.progress()
+		for range 40 {
+			time.Sleep(2 * time.Second)
+			line.show("%s", time.Since(c.last))
+		}
+		if want := "30s\n30s\n"; out.String() != want {
+			t.Errorf("got %q, want %q", out.String(), want)
+		}
+	})
+}
+
+// Laws that are not judged, or do not apply, are listed once if they are the same for several samples.
+func TestCheckListsLawsOnce(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.samples = append(c.samples, "config/samples/second.yaml")
+	write(t, "config/samples/second.yaml", set)
+	got := c.run("-n", "1", "--case", "one-owner")
+	got.wants(t, got.code, "\nnot judged\n", "exact-status", "\nnot judged: the same laws as above\n")
+	if n := strings.Count(got.out, "exact-status"); n != 1 {
+		t.Errorf("exact-status is listed %d times:\n%s", n, got.out)
+	}
 }
 
 // A violation is printed as explore prints it, and written to a file. The next check replays that file first, and so

@@ -33,13 +33,17 @@ const stray = "threelaws-stray"
 // adoption tests whether the controller adopts copies of dependents, and finds the labels that a copy needs for this.
 // If the controller adopts copies of only some kinds, it uses more than labels, so no selector is assumed.
 func (f *found) adoption(s *operator) error {
-	var adopted, left []manifest
+	var copies, adopted, left []manifest
 	for _, d := range f.each() {
-		c := d.copied(stray)
-		is, why := s.adopts(c)
-		switch {
+		copies = append(copies, d.copied(stray))
+	}
+	if is, works, _ := f.adoptsOne(s, copies...); works && !is {
+		copies = nil // it adopts none of them
+	}
+	for _, c := range copies {
+		switch is, _, why := f.adoptsOne(s, c); {
 		case why != "":
-			f.doubt(adopting + " a " + d.GetKind() + ": " + why)
+			f.doubt(adopting + " a " + c.GetKind() + ": " + why)
 		case is:
 			adopted = append(adopted, c)
 		default:
@@ -88,23 +92,24 @@ func (f *found) each() (list []manifest) {
 	return list
 }
 
-// adopts reports whether the controller adopts an object for the sample. why is the reason if this cannot be tested.
-func (s *operator) adopts(orphan manifest) (adopted bool, why string) {
-	r, err := s.run(orphan, s.owner)
+// adoptsOne reports whether the controller adopts one of these objects for the sample. works says whether it creates all
+// dependents of the sample. why is the reason if this cannot be tested.
+func (f *found) adoptsOne(s *operator, orphans ...manifest) (adopted, works bool, why string) {
+	r, err := s.run(append(orphans, s.owner)...)
 	if err != nil {
-		return false, err.Error()
+		return false, false, err.Error()
 	}
 	defer r.Stop()
 	for _, rec := range r.writes() {
-		if after, ok := rec.After.(metav1.Object); ok && rec.Object.Name == orphan.GetName() &&
-			rec.Object.Kind == orphan.GetKind() && metav1.GetControllerOf(after) != nil {
-			return true, ""
+		if after, ok := rec.After.(metav1.Object); ok && metav1.GetControllerOf(after) != nil &&
+			slices.ContainsFunc(orphans, func(o manifest) bool { return o.GetName() == rec.Object.Name && o.GetKind() == rec.Object.Kind }) {
+			return true, true, ""
 		}
 	}
 	if !r.settled {
-		why = notSettled
+		return false, false, notSettled
 	}
-	return false, why
+	return false, len(r.controlled(s.owner, f.owns)) >= len(f.dependents), ""
 }
 
 // selects returns the selector in spec.selector. The field may be a label selector or a map of labels. selects returns
@@ -137,7 +142,7 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 		delete(less, key)
 		without := copy.copied(stray)
 		without.SetLabels(less)
-		if adopted, why := s.adopts(without); why != "" || adopted {
+		if adopted, _, why := f.adoptsOne(s, without); why != "" || adopted {
 			continue
 		}
 		sel.labels = append(sel.labels, f.source(s, key, copy.GetLabels()[key]))

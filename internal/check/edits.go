@@ -39,19 +39,15 @@ func (f *found) edits(s *operator) error {
 	fields := append(given, fieldsOf(stored.Object)...)
 	tried := 0
 	for i, e := range fields {
-		if tried == mostEdits+len(given) || s.Controller.Hosted() && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
+		if s.over() != nil || tried == mostEdits+len(given) || s.Controller.Hosted() && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
 			f.untried = len(fields) - i
-			break
-		}
-		if s.Hurry != nil && s.Hurry() {
-			f.doubt(fmt.Sprintf("%s: no time was left after %d of %d", editing, i, len(fields)))
 			break
 		}
 		if i >= len(given) && s.refuses(e) {
 			continue
 		}
 		tried++
-		if answered, err := f.tryEdit(s, e, idle); err != nil {
+		if answered, err := f.tryEdit(s, e, idle); err != nil && err != errLate {
 			return err
 		} else if !answered {
 			continue
@@ -65,7 +61,7 @@ func (f *found) edits(s *operator) error {
 			f.more = append(f.more, e)
 		}
 	}
-	if err := f.removals(s); err != nil {
+	if err := f.removals(s); err != nil && err != errLate {
 		return err
 	}
 	return f.want(s)

@@ -62,6 +62,7 @@ type found struct {
 	ticks     *ticks   // the controller's periodic writes; nil if there are none
 	unsettled bool     // the controller does not settle with one owner
 	unknown   []string // facts that could not be found out, and why: see doubt
+	lacks     probes
 }
 
 // These facts decide which cases apply.
@@ -162,7 +163,9 @@ func (s *operator) look() (*found, error) {
 		return nil, r.didNothing()
 	}
 	f.note(r)
-	if two, err := f.two(s, r); err != nil {
+	undo := s.limit()
+	two, err := f.two(s, r)
+	if undo(); err != nil && err != errLate {
 		return nil, err
 	} else if two != nil {
 		r.Stop()
@@ -182,12 +185,49 @@ func (s *operator) look() (*found, error) {
 	if f.unmarked, err = r.refusesMarks(s.owner); err != nil {
 		return nil, err
 	}
-	for _, probe := range []func(*operator) error{f.inherited, f.beside, f.differs, f.names, f.alone, f.adoption, f.deletedOnes, f.edits, f.deletions} {
-		if err := probe(s); err != nil {
+	for _, look := range []func(*operator) error{f.inherited, f.alone} { // any case needs these facts
+		if err := look(s); err != nil {
 			return nil, err
 		}
 	}
-	return f, nil
+	return f, f.probe(s)
+}
+
+// probes lists the probes in the order of their use for the cases.
+func (f *found) probes() []probe {
+	return []probe{
+		{"whether another owner can exist beside the sample", f.beside, []string{"deleted/background", "deleted/foreground",
+			"deleted/orphan", "deleted/early", "deleted/unseen", "recreated/orphan"}, false},
+		{"what it deletes after its owner", f.deletions, []string{"deleted/orphan", "deleted/unseen"}, false},
+		{"which deleted dependents it creates again", f.deletedOnes, []string{"dependent-deleted", "dependent-unseen",
+			"relabelled", "released-and-gone", "reference-taken-away", "recreated/orphan"}, false},
+		{adopting + " objects", f.adoption, []string{"rival-for-an-orphan", "terminating-orphan", "deleted/orphan",
+			"recreated/orphan"}, false},
+		{editing, f.edits, []string{"edit", "removed", "scale", "replaced", "dependent-unseen"}, true},
+		{"which names it gives its dependents", f.names, []string{"relabelled", "name-taken", "replaced", "deleted/orphan",
+			"recreated/orphan"}, false},
+		{"which values it chooses for each owner", f.differs, nil, false},
+	}
+}
+
+// probe finds out all facts for which there is time.
+func (f *found) probe(s *operator) error {
+	defer s.limit()()
+	for _, p := range f.probes() {
+		s.fact = p.fact
+		known := len(f.unknown)
+		err, over := p.look(s), s.over()
+		switch {
+		case err != nil && err != errLate:
+			return err
+		case over == errLate:
+			f.lacks = append(f.lacks, p)
+			f.unknown = append(f.unknown[:known], p.fact+": "+errLate.Error())
+		case over != nil:
+			return over
+		}
+	}
+	return nil
 }
 
 // watch records the kinds that the controller watches, and the kinds of dependents whose events enqueue nothing.

@@ -39,6 +39,7 @@ type operator struct {
 	server      *fakeapi.Server // contains CRDs and Installed; each world runs on a fork
 	beside      []host.Controller
 	lasts       time.Duration // how long a world runs; 0 means until it settles
+	fact        string        // what the next quiet run is to find out
 
 	// start starts the processes of Others, and then the controller as a process with this name.
 	start func(t *trial.Trial, name string) *host.Process

@@ -40,6 +40,7 @@ type Plan struct {
 type DerivedCase struct {
 	Name string // "recreated/orphan"
 	Skip string // the reason why the case is not run, or ""
+	Late bool   // the reason is that there was no time to find out a fact: see Operator.Hurry
 
 	place *place
 	plan  *Plan
@@ -72,9 +73,9 @@ func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 		subject: s, found: f}
 	places := f.worlds(s)
 	for i := range places {
-		c := DerivedCase{places[i].name, places[i].why, &places[i], p}
+		c := DerivedCase{places[i].name, places[i].why, places[i].late, &places[i], p}
 		if reason := s.Skip[c.Name]; reason != "" {
-			c.Skip = reason
+			c.Skip, c.Late = reason, false
 		}
 		p.Cases = append(p.Cases, c)
 	}

@@ -51,6 +51,9 @@ func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[str
 	if err := s.over(); err != nil {
 		return nil, err
 	}
+	if s.Tell != nil {
+		s.Tell(cmp.Or(s.fact, "what it creates"))
+	}
 	server := s.server.Fork()
 	for _, m := range objects {
 		if err := create(server, m); err != nil {

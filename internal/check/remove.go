@@ -48,7 +48,7 @@ func (f *found) removals(s *operator) error {
 		if stored, err := s.creates(without); err != nil || present(stored.Object, e.path) {
 			continue // the field is required, or has a default
 		}
-		if tried++; tried > most || s.Hurry != nil && s.Hurry() {
+		if tried++; tried > most || s.over() != nil {
 			f.untried += len(fields) - i
 			break
 		}

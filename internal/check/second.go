@@ -64,7 +64,7 @@ func (f *found) besides(s *operator, second manifest) bool {
 
 // differs finds fields in which owners must differ, and adds an invariant that requires different values.
 func (f *found) differs(s *operator) (err error) {
-	if f.second.Unstructured == nil || s.lasts > 0 || s.Hurry != nil && s.Hurry() ||
+	if f.second.Unstructured == nil || s.lasts > 0 ||
 		slices.ContainsFunc(s.Invariants, func(v *law.Invariant) bool { return v.ID == differentValues }) {
 		return nil
 	}

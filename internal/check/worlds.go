@@ -18,6 +18,7 @@ import (
 type place struct {
 	name string // "recreated/orphan"
 	why  string // the reason why the case is not run, or ""
+	late bool   // the reason is that there was no time to find out a fact
 
 	objects      []manifest // objects in addition to those around the sample
 	settled      bool
@@ -43,6 +44,7 @@ func every() map[string]int {
 }
 
 func (f *found) worlds(s *operator) (all []place) {
+	s.fact = "which cases are possible"
 	all = append(all,
 		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true},
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
@@ -55,7 +57,13 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling)))
 	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s))
-	return append(all, f.ends(s)...)
+	all = append(all, f.ends(s)...)
+	for i := range all {
+		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {
+			all[i].why, all[i].late = why, true
+		}
+	}
+	return all
 }
 
 // marked is the case two-owners. If the server accepts a label and an annotation on the sample, the user adds them, and

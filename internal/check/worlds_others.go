@@ -174,6 +174,7 @@ func (f *found) miscounts(s *operator, rival manifest) scenarios.Func {
 // numbersBeside returns the numbers in the status of the sample, which is created after the rival and after copies of
 // these dependents that the rival owns. The result is empty if the world does not settle.
 func (f *found) numbersBeside(s *operator, rival manifest, dependents []manifest) map[string]int64 {
+	defer s.limit()()
 	r, err := s.run(rival)
 	if err != nil {
 		return nil
