@@ -59,14 +59,19 @@ func (c *checking) judge(s *sampleTried) error {
 				return err
 			}
 		}
-		if n > 0 {
-			b.WriteString("\n" + st + "\n" + t.String())
-		}
+		list := t.String()
 		for _, why := range reasons {
 			t := render.Table{Indent: "  ", Width: c.width}
 			t.Add(why + ": " + strings.Join(laws[why], ", "))
-			b.WriteString(t.String())
+			list += t.String()
 		}
+		switch {
+		case n > 0 && len(reasons) > 0 && c.listed[st] == list:
+			b.WriteString("\n" + st + ": the same laws as above\n")
+		case n > 0:
+			b.WriteString("\n" + st + "\n" + list)
+		}
+		c.listed[st] = list
 	}
 	s.sum(verdicts)
 	c.say("\n%s, %s\n", s.Text, round(time.Since(s.began)))
