@@ -52,12 +52,13 @@ func (w *Write) made() bool {
 		strings.Contains(w.Before.GetAnnotations()[createdBy], strconv.Quote(w.For.UID))
 }
 
-// madeBare reports whether the actor's controller created the object, of a kind that it never owns, and nothing controls
-// the object. The actor may edit it and clean it up. LAW-1 says whether the object should have had a ControllerRef.
+// madeBare reports whether the actor's controller created the object, and nothing controls the object. If the actor owns
+// objects of this kind, nothing must have controlled it since its creation: the actor may not delete its orphans. The
+// actor may edit the object and clean it up. LAW-1 says whether the object should have had a ControllerRef.
 func (j *Judge) madeBare() bool {
 	w := &j.write
 	o := j.state.Object(w.Before.GetUID())
-	return !w.Dependent && w.Owner == nil && o != nil && o.maker != nil && o.maker.Controller == w.Actor.Controller
+	return w.Owner == nil && o != nil && (o.loose || !w.Dependent && o.maker != nil) && o.maker.Controller == w.Actor.Controller
 }
 
 // servesGate reports whether a write changes only conditions that the readiness gates of a Pod name. Kubernetes leaves

@@ -15,6 +15,7 @@ type Object struct {
 	Meta  metav1.Object // the metadata of Value
 	slot  int           // index in the list of the kind
 	maker *Actor        // the actor that created the object; nil if no actor did
+	loose bool          // an actor created the object, and it has never had a ControllerRef
 	bare  bareness
 }
 
@@ -118,13 +119,13 @@ func (s *stored) put(kind string, value any, before, after metav1.Object, maker 
 	if o == nil {
 		o = s.insert(kind, after)
 		if before == nil {
-			o.maker = maker
+			o.maker, o.loose = maker, maker != nil
 		}
 		s.index(o, nil, after.GetOwnerReferences())
 	} else if before != nil {
 		s.index(o, o.Meta.GetOwnerReferences(), after.GetOwnerReferences())
 	}
-	o.Value, o.Meta = value, after
+	o.Value, o.Meta, o.loose = value, after, o.loose && metav1.GetControllerOfNoCopy(after) == nil
 }
 
 func (s *stored) insert(kind string, m metav1.Object) *Object {
@@ -135,7 +136,7 @@ func (s *stored) insert(kind string, m metav1.Object) *Object {
 		o = &Object{}
 	}
 	o.Ref = sim.Ref{Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName(), UID: string(m.GetUID())}
-	o.maker, o.bare = nil, bareness{}
+	o.maker, o.loose, o.bare = nil, false, bareness{}
 	l := s.list(kind)
 	o.slot = len(l.objects)
 	l.objects = append(l.objects, o)
