@@ -23,9 +23,6 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	for _, l := range s.kinds {
 		kinds += sim.Mix(sim.HashString(l.kind))
 		for _, o := range l.objects {
-			if o.loose {
-				bare += sim.Mix(sim.HashString(string(o.Meta.GetUID())))
-			}
 			if o.bare.owner != "" {
 				bare += digestPair(o.Meta.GetUID(), o.bare.owner, uint64(o.bare.spec))
 			}

@@ -15,7 +15,7 @@ type Object struct {
 	Meta  metav1.Object // the metadata of Value
 	slot  int           // index in the list of the kind
 	maker *Actor        // the actor that created the object; nil if no actor did
-	loose bool          // an actor created the object, and it has never had a ControllerRef
+	loose bool          // a whole program created the object, and it has never had a ControllerRef
 	bare  bareness
 }
 
@@ -119,7 +119,7 @@ func (s *stored) put(kind string, value any, before, after metav1.Object, maker 
 	if o == nil {
 		o = s.insert(kind, after)
 		if before == nil {
-			o.maker, o.loose = maker, maker != nil
+			o.maker, o.loose = maker, maker != nil && maker.Opaque
 		}
 		s.index(o, nil, after.GetOwnerReferences())
 	} else if before != nil {

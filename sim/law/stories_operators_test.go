@@ -323,14 +323,6 @@ var _ = tells([]story{
 		t.user(nil, b)
 		t.commit("op", "delete", a, b, nil)
 	}},
-	{"LAW-2", "deletes what it created with an owner, and what is an orphan now", broken, func(t *tape) {
-		a := set("a", 1)
-		p := pod("p", a)
-		t.exist(a)
-		t.commit("rs", "create", a, nil, p)
-		q := t.becomes(p, p.owned())
-		t.commit("rs", "delete", a, q, nil)
-	}},
 	{"LAW-2", "deletes what it created without an owner, and is another's now", broken, func(t *tape) {
 		a, b := app("a"), set("b", 1)
 		d := object("Deployment", "d")
@@ -399,16 +391,4 @@ func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
 	p := pod("p", nil).held(before...)
 	t.exist(a, p)
 	t.sync(process, a, func() { t.commit(process, "patch", a, p, p.owned(controlledBy(a)).held(after...)) })
-}
-
-// If a controller creates a dependent without a ControllerRef and later deletes it, only the creation is a violation.
-func TestDeletesWhatItCreatedWithoutOwner(t *testing.T) {
-	tp := &tape{}
-	a, p := set("a", 1), pod("p", nil)
-	tp.exist(a)
-	tp.commit("rs", "create", a, nil, p)
-	tp.commit("rs", "delete", a, p, nil)
-	if all := judge(tp).Violations(); len(all) != 1 || all[0].Law.ID != "LAW-1" {
-		t.Error(all)
-	}
 }

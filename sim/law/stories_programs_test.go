@@ -349,3 +349,27 @@ func (t *tape) fills(want, made int) *thing {
 	}
 	return own
 }
+
+// If a program creates a dependent without a ControllerRef and later deletes it, only the creation is a violation. It may
+// not delete a dependent that has become an orphan.
+func TestProgramDeletesWhatItCreatedWithoutOwner(t *testing.T) {
+	for _, owned := range []bool{false, true} {
+		tp := &tape{}
+		own, p := fleet("own", 1), pod("p", nil)
+		want := "LAW-1"
+		if owned {
+			p, want = pod("p", own), "LAW-2"
+		}
+		tp.exist(own)
+		tp.unattributed("create", nil, nil, p)
+		tp.show("program", p)
+		if owned {
+			p = tp.becomes(p, p.owned())
+			tp.show("program", p)
+		}
+		tp.unattributed("delete", p, p, nil)
+		if all := judge(tp).Violations(); len(all) != 1 || all[0].Law.ID != want {
+			t.Errorf("want %s: %v", want, all)
+		}
+	}
+}
