@@ -202,7 +202,7 @@ func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c
 func (c *checking) leaveOut(samples []*check.File) {
 	for _, sample := range samples {
 		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
-		c.note(text)
+		c.line(checkLine{Note: text}) // the list of all samples at the end also contains it
 		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
 	}
 	all := len(c.report.Samples)

@@ -224,8 +224,8 @@ func TestCheckInTime(t *testing.T) {
 		"  one-owner              1 schedule, ",
 		"  two-owners             left out: no time is left\n", " 1 of 30 cases were explored, ",
 		"cut short before 5 schedules for lack of --time: one-owner\n", "left out for lack of --time: faults, two-owners, ",
-		"config/samples/second.yaml: left out: --time 1ms is over\n",
-		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n")
+		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n",
+		"config/samples/second.yaml: left out: --time 1ms is over\n")
 }
 
 // Many samples get at least 30 seconds each. A case ends at most ten seconds late, unless there is no result yet or its
