@@ -54,7 +54,8 @@ func (w *Write) made() bool {
 
 // madeBare reports whether the actor's controller created the object, and nothing controls the object. If the actor owns
 // objects of this kind, it must be a whole program, and nothing must have controlled the object since its creation: the
-// actor may not delete its orphans. The actor may edit the object and clean it up. LAW-1 says whether the object should have had a ControllerRef.
+// actor may not delete its orphans. The actor may edit the object and clean it up. LAW-1 says whether the object should
+// have had a ControllerRef.
 func (j *Judge) madeBare() bool {
 	w := &j.write
 	o := j.state.Object(w.Before.GetUID())
