@@ -23,7 +23,7 @@ func (f *found) lookalikes(s *operator) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
 	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
 	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}
-	dying := place{name: "terminating-orphan", objects: f.both(s), faults: few}
+	dying := f.dying(s)
 	all := []*place{&orphans, &others, &race, &dying}
 	rival := f.rival(s)
 	if why := f.lone(rival); why != "" {
@@ -31,7 +31,6 @@ func (f *found) lookalikes(s *operator) []place {
 	}
 	race.objects = append([]manifest{rival}, race.objects...)
 	others.objects = append([]manifest{rival}, others.objects...)
-	var freed []casefile.Action
 	for _, d := range f.each() {
 		o := d.copied(stray)
 		if err := s.makes(o); err != nil {
@@ -46,13 +45,7 @@ func (f *found) lookalikes(s *operator) []place {
 		race.user = append(race.user, patch(o.at(), map[string]any{"metadata": map[string]any{
 			"ownerReferences": []any{reference(rival)}}}))
 		others.settledCheck = both(others.settledCheck, stays(theirs, rival))
-		going := o.renamed("threelaws-going")
-		going.SetFinalizers([]string{hold})
-		dying.objects = append(dying.objects, going)
-		dying.user = append(dying.user, gone(going))
-		freed = append(freed, patch(going.at(), map[string]any{"metadata": map[string]any{"finalizers": nil}}))
 	}
-	dying.user = append(append(dying.user, verbs("wait")...), freed...)
 	others.settledCheck = both(others.settledCheck, f.miscounts(s, rival))
 	if !f.adopts {
 		race.why = "it adopts nothing: a copy of a dependent stayed an orphan"
@@ -60,9 +53,39 @@ func (f *found) lookalikes(s *operator) []place {
 			race.why = "it adopts only objects with the name of a dependent: a copy of a dependent stayed an orphan"
 		}
 		race.why = f.known(race.why, adopting)
-		dying.why = race.why
+		if len(dying.user) == 0 {
+			dying.why = race.why
+		}
 	}
 	return barred("", all)
+}
+
+// dying is a case: an orphan that the controller would adopt is being deleted, and a finalizer of another program delays
+// the deletion. If the controller adopts by name, the orphan has the name of a dependent.
+func (f *found) dying(s *operator) place {
+	p := place{name: "terminating-orphan", objects: f.both(s), faults: few}
+	if !f.adopts {
+		p.faults = atWork // as in the case name-taken
+	}
+	var freed []casefile.Action
+	for _, d := range f.each() {
+		name := "threelaws-going"
+		if !f.adopts {
+			name = d.GetName()
+		}
+		if !f.adopts && (!f.byName || !f.gives(d) || f.createsOnce(d)) {
+			continue
+		}
+		going := d.copied(name)
+		going.SetFinalizers([]string{hold})
+		p.objects = append(p.objects, going)
+		p.user = append(p.user, gone(going))
+		freed = append(freed, patch(going.at(), map[string]any{"metadata": map[string]any{"finalizers": nil}}))
+	}
+	if len(freed) > 0 {
+		p.user = append(append(p.user, verbs("wait")...), freed...)
+	}
+	return p
 }
 
 // hold is a finalizer of another program.

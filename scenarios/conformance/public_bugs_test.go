@@ -185,8 +185,30 @@ var publicBugs = []publicBug{
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
 	{"counts objects of other owners", by(counts(false)), by(counts(true)), "somebody-elses", "expect"},
+	{"adopts a terminating object by name", by(createsOrUpdates), by(adoptsByName), "terminating-orphan",
+		"skip-terminating-orphans"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
+}
+
+// createsOrUpdates writes its dependents like controllerutil.CreateOrUpdate with SetControllerReference: it adopts any
+// object that has the name and no controller, also a terminating one.
+func createsOrUpdates(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		next := a.dependent(owner, name)
+		err := a.upsert(next, func(is *thing) error {
+			is.Object["data"] = next.Object["data"]
+			if ref := metav1.GetControllerOf(is); ref != nil {
+				return mine(owner, is)
+			}
+			is.SetOwnerReferences(append(is.GetOwnerReferences(), *metav1.NewControllerRef(owner, a.of)))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
 }
 
 // counts reports how many dependents have the owner's label. With owned, it counts only those of the owner.
