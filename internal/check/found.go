@@ -420,6 +420,9 @@ func (r *quiet) belongs(m metav1.Object) string {
 		return elses
 	}
 	if owner.GetNamespace() != "" && m.GetNamespace() != owner.GetNamespace() {
+		if stored != nil && metav1.IsControlledBy(m, stored.(metav1.Object)) {
+			return controls // LAW-1 reports that the owner is in another namespace
+		}
 		return afar
 	}
 	for _, ref := range m.GetOwnerReferences() {

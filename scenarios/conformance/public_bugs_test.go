@@ -187,6 +187,8 @@ var publicBugs = []publicBug{
 	{"counts objects of other owners", by(counts(false)), by(counts(true)), "somebody-elses", "expect"},
 	{"adopts a terminating object by name", by(createsOrUpdates), by(adoptsByName), "terminating-orphan",
 		"skip-terminating-orphans"},
+	{"a reference to an owner in another namespace", []host.Controller{reconciler("afar", gardens, living(refersAfar), parts)}, nil,
+		"one-owner", "take-ownership"}, // the fix is a finalizer: see plantsAfar
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
 }
@@ -209,6 +211,16 @@ func createsOrUpdates(a *at, owner *thing) error {
 		}
 	}
 	return a.prune(owner)
+}
+
+// refersAfar creates a ConfigMap in another namespace than its owner, with a ControllerRef to the owner.
+func refersAfar(a *at, owner *thing) error {
+	next := a.dependent(owner, owner.GetNamespace()+"-"+owner.GetName())
+	next.SetNamespace("kube-system")
+	if a.cachedAt(a.kind, key(next)) != nil {
+		return nil
+	}
+	return ignoreAlreadyExists(a.create(next))
 }
 
 // counts reports how many dependents have the owner's label. With owned, it counts only those of the owner.
