@@ -36,6 +36,8 @@ type found struct {
 	pair       []manifest // the sample's dependents in a world with a second owner
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
+	far        alike      // the sample, and an owner of the same name in another namespace
+	long       alike      // two owners with long names that differ only at the end
 
 	adopts   bool // the controller adopts a copy of a dependent
 	byName   bool // the controller adopts an object that has the name of a dependent and no owner
@@ -206,6 +208,7 @@ func (f *found) probes() []probe {
 		{editing, f.edits, []string{"edit", "removed", "scale", "replaced", "dependent-unseen"}, true},
 		{"which names it gives its dependents", f.names, []string{"relabelled", "name-taken", "replaced", "deleted/orphan",
 			"recreated/orphan"}, false},
+		{"whether it tells owners with similar names apart", f.confused, []string{"other-namespace", "long-names"}, false},
 		{"which values it chooses for each owner", f.differs, nil, false},
 	}
 }

@@ -250,7 +250,8 @@ func (f *found) declared(s *operator) host.Controller {
 	c := s.Controller
 	c.Contract.Profile = s.Profile
 	c.Owns = f.owns
-	c.Contract.Standalone = append(slices.Clone(c.Contract.Standalone), slices.Concat(s.own, s.upkeep, f.shared)...)
+	c.Contract.Standalone = append(slices.Clone(c.Contract.Standalone),
+		s.alsoElsewhere(slices.Concat(s.own, s.upkeep, f.shared))...)
 	c.Contract.Outlives = append(slices.Clone(c.Contract.Outlives), f.outliving()...)
 	c.Contract.SharedKinds = append(slices.Clone(c.Contract.SharedKinds), f.also...)
 	if len(c.Contract.Finalizers) == 0 {

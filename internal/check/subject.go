@@ -129,7 +129,7 @@ func mistake(field, format string, args ...any) error {
 var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
 	"somebody-elses",
 	"rival-for-an-orphan", "terminating-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
-	"name-taken", "replaced", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
+	"name-taken", "replaced", "other-namespace", "long-names", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
 	"deleted/unseen", "recreated/background", "recreated/foreground", "recreated/orphan", "held", "terminating", "restored"}
 
 // ending lists laws that end a run when they are violated. They cannot be skipped.

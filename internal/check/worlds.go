@@ -56,7 +56,7 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.removed(s),
 		f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling)))
 	all = append(all, f.lookalikes(s)...)
-	all = append(append(all, f.taken(s)...), f.replaced(s))
+	all = append(append(all, f.taken(s)...), f.replaced(s), f.confusing("other-namespace", &f.far), f.confusing("long-names", &f.long))
 	all = append(all, f.ends(s)...)
 	for i := range all {
 		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/casefile"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -41,12 +43,7 @@ func (r remains) in(other remains) bool {
 // cleansUp finds the kinds whose objects the controller deletes after the sample, although they do not refer to it. It
 // deletes the sample in two worlds: one without and one with a second owner.
 func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c cleanUp, err error) {
-	var kinds []schema.GroupVersionKind
-	for _, made := range f.creates {
-		if made.how == none || made.how == outlives || made.how == afar {
-			kinds = appendOnce(kinds, made.kind)
-		}
-	}
+	kinds := f.unowned()
 	switch {
 	case len(kinds) == 0:
 		return c, nil
@@ -235,4 +232,153 @@ func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropa
 	if f.second.Unstructured == nil {
 		p.why = f.known("no second owner can stand beside the one that is deleted")
 	}
+}
+
+// alike describes two owners whose names a controller may confuse.
+type alike struct {
+	why         string     // the reason why the owners are not tested, or ""
+	beside      []manifest // the objects that the owners need
+	first, last manifest   // the user deletes the first one
+	alone       []remains  // for each kind: the objects without owner references if only the last owner exists
+}
+
+// otherNamespace is the namespace of an owner that has the name of the sample.
+const otherNamespace = "threelaws-elsewhere"
+
+// alsoElsewhere adds to objects in the sample's namespace the objects with the same names in the other namespace.
+func (s *operator) alsoElsewhere(all []sim.Ref) []sim.Ref {
+	for _, o := range slices.Clone(all) {
+		if o.Namespace != "" && o.Namespace == s.owner.GetNamespace() {
+			o.Namespace, o.UID = otherNamespace, ""
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// mostName is the length of the longest name that is valid for each kind and as a label value.
+const mostName = 63
+
+// confused finds the facts for the cases other-namespace and long-names.
+func (f *found) confused(s *operator) (err error) {
+	far := alike{beside: []manifest{namespace(otherNamespace)}, first: s.owner, last: manifest{s.owner.DeepCopy()}}
+	far.last.SetNamespace(otherNamespace)
+	for _, m := range s.around {
+		if m.GetNamespace() == s.owner.GetNamespace() {
+			c := manifest{m.DeepCopy()}
+			c.SetNamespace(otherNamespace)
+			far.beside = append(far.beside, c)
+		}
+	}
+	if s.owner.GetNamespace() == "" {
+		far.why = "its owners have no namespace"
+	} else if err = f.apart(s, &far); err == nil && far.why == "" {
+		err = f.together(s, &far)
+	}
+	if f.far = far; err != nil {
+		return err
+	}
+	long := alike{first: s.owner, last: f.second}
+	switch room := mostName - len(s.owner.GetName()) - len("--a"); {
+	case f.second.Unstructured == nil:
+		long.why = "there is no second owner"
+	case f.active(s, f.pair) < f.active(s, f.dependents) || f.active(s, f.seconds) < f.active(s, f.dependents):
+		long.why = "beside a second owner, one has fewer dependents than alone"
+	case room < 1:
+		long.why = "the name of the sample is long already"
+	default:
+		name := s.owner.GetName() + "-" + strings.Repeat("x", room)
+		long.first, long.last = s.owner.renamed(name+"-a"), f.second.renamed(name+"-b")
+		err = f.apart(s, &long)
+	}
+	f.long = long
+	return err
+}
+
+// apart runs a world with only the last owner. The two owners are not tested if the last one has fewer dependents than
+// the sample.
+func (f *found) apart(s *operator, a *alike) error {
+	if s.lasts > 0 {
+		a.why = "the number of objects depends on the time"
+		return nil
+	}
+	r, err := s.run(append(slices.Clone(a.beside), a.last)...)
+	if err != nil {
+		a.why = "no such owner can be made: " + err.Error()
+		return s.over()
+	}
+	defer r.Stop()
+	kinds := f.unowned()
+	a.alone = r.remains(kinds)
+	switch {
+	case len(f.dependents)+len(kinds) == 0:
+		a.why = "it creates nothing for its owners"
+	case !r.settled || f.active(s, r.controlled(a.last, f.owns)) != f.active(s, f.dependents):
+		a.why = "such an owner alone has fewer dependents than the sample"
+	}
+	return nil
+}
+
+// together runs a world with both owners. The two owners are not tested if one of them has fewer dependents than alone.
+// The controller may reserve names for all namespaces.
+func (f *found) together(s *operator, a *alike) error {
+	r, err := s.run(append(slices.Clone(a.beside), a.last, a.first)...)
+	if err != nil {
+		a.why = "both owners cannot be made: " + err.Error()
+		return s.over()
+	}
+	defer r.Stop()
+	for _, owner := range []manifest{a.first, a.last} {
+		if !r.settled || f.active(s, r.controlled(owner, f.owns)) != f.active(s, f.dependents) {
+			a.why = "beside such an owner, one has fewer dependents than alone"
+		}
+	}
+	return nil
+}
+
+// unowned returns the kinds of which the controller creates objects without references to their owner.
+func (f *found) unowned() (kinds []schema.GroupVersionKind) {
+	for _, made := range f.creates {
+		if made.how == none || made.how == outlives || made.how == afar {
+			kinds = appendOnce(kinds, made.kind)
+		}
+	}
+	return kinds
+}
+
+// confusing is a case: there are two owners with similar names, and one of them is edited and deleted.
+func (f *found) confusing(name string, a *alike) place {
+	if a.first.Unstructured == nil {
+		return place{name: name, why: cmp.Or(a.why, "it does not settle with its sample alone")}
+	}
+	p := place{name: name, why: a.why, settled: true, faults: atWork, objects: append(slices.Clone(a.beside), a.first, a.last)}
+	if e := f.anyEdit(); e != nil {
+		p.user = append(p.user, patch(a.first.at(), e.patch(e.to)))
+	}
+	p.user = append(p.user, verbs("settle", "delete "+a.first.at()+" --cascade=background")...)
+	p.settledCheck = a.spared
+	return p
+}
+
+// spared returns an error if, after the deletion of the first owner, there are fewer objects without references than
+// with only the last owner.
+func (a *alike) spared(user host.Client) error {
+	get := func(m manifest) error {
+		_, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
+		return err
+	}
+	if get(a.first) == nil || get(a.last) != nil {
+		return nil
+	}
+	for _, quiet := range a.alone {
+		list, err := user.List(context.Background(), quiet.kind, "", metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if n := len(slices.DeleteFunc(list, referring)); n < len(quiet.names) {
+			return fmt.Errorf("the deletion of %s took a %s from %s: %d of them exist, and %d if there is only this owner",
+				a.first.at(), quiet.kind.Kind, a.last.at(), n, len(quiet.names))
+		}
+	}
+	return nil
 }

@@ -33,10 +33,15 @@ type at struct {
 	env  *host.Env
 	of   schema.GroupVersionKind // the kind of the owners
 	kind schema.GroupVersionKind // the kind of the dependents
+
+	namespace string // the owner's namespace, or "default" if the owner has none
 }
 
-// ownerLabel contains the name of the owner, for objects that do not refer to it.
+// ownerLabel contains the name of the owner, for objects that do not refer to it. Objects in another namespace, and
+// cluster-scoped objects, have "namespace.name" there.
 const ownerLabel = "garden.example.com/owner"
+
+func fullLabel(owner *thing) string { return owner.GetNamespace() + "." + owner.GetName() }
 
 // inUse is the operator's finalizer on dependents. finished is its finalizer on owners.
 const (
@@ -49,7 +54,7 @@ const (
 func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...schema.GroupVersionKind) host.Controller {
 	c := host.Controller{Name: name, For: of, Routes: []host.Route{{Kind: of,
 		Do: func(_ host.View, e host.Event, out *host.Effect) {
-			out.Keys = append(out.Keys, keyOf(of, newest(e).(metav1.Object).GetName()))
+			out.Keys = append(out.Keys, keyOf(of, newest(e).(metav1.Object), newest(e).(metav1.Object).GetName()))
 		}}}}
 	for _, kind := range kinds {
 		c.Routes = append(c.Routes, host.Route{Kind: kind, Do: func(_ host.View, e host.Event, out *host.Effect) {
@@ -59,14 +64,14 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 					continue
 				}
 				if slices.Contains(o.GetFinalizers(), inUse) {
-					out.Keys = append(out.Keys, keyOf(of, inUse)) // the owner may no longer exist
+					out.Keys = append(out.Keys, keyOf(of, o, inUse)) // the owner may no longer exist
 				}
 				if owner := o.GetLabels()[ownerLabel]; owner != "" {
-					out.Keys = append(out.Keys, keyOf(of, owner))
+					out.Keys = append(out.Keys, keyOf(of, o, owner))
 				}
 				for _, ref := range o.GetOwnerReferences() {
 					if ref.Kind == of.Kind {
-						out.Keys = append(out.Keys, keyOf(of, ref.Name))
+						out.Keys = append(out.Keys, keyOf(of, o, ref.Name))
 					}
 				}
 			}
@@ -81,7 +86,10 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 		}
 		return host.SyncFunc(func(ctx context.Context, key string) error {
 			now := a
-			now.Context = ctx
+			now.Context, now.namespace = ctx, "default"
+			if namespace, _, has := strings.Cut(key, "/"); has {
+				now.namespace = namespace
+			}
 			if o, ok, _ := owners.GetByKey(key); ok {
 				return sync(&now, fields(o.(runtime.Object), of))
 			}
@@ -100,11 +108,16 @@ func remembering(name string, start func(env *host.Env) idiom) host.Controller {
 	return c
 }
 
-func keyOf(of schema.GroupVersionKind, name string) string {
+// keyOf returns the key of an owner with this name, or with this value of ownerLabel. The object o is the owner or
+// belongs to it.
+func keyOf(of schema.GroupVersionKind, o metav1.Object, name string) string {
 	if of == parks {
 		return name
 	}
-	return "default/" + name
+	if namespace, rest, full := strings.Cut(name, "."); full {
+		return namespace + "/" + rest
+	}
+	return o.GetNamespace() + "/" + name
 }
 
 // living returns an idiom that does nothing for owners that do not exist or are terminating.
@@ -238,7 +251,7 @@ func (a *at) cachedAt(kind schema.GroupVersionKind, key string) *thing {
 	return fields(o.(runtime.Object), kind)
 }
 
-func (a *at) cached(name string) *thing { return a.cachedAt(a.kind, "default/"+name) }
+func (a *at) cached(name string) *thing { return a.cachedAt(a.kind, a.namespace+"/"+name) }
 
 // live reads an object from the server. It returns nil if the object does not exist.
 func (a *at) live(kind schema.GroupVersionKind, namespace, name string) (*thing, error) {

@@ -1,6 +1,8 @@
 package conformance
 
 import (
+	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +15,13 @@ import (
 
 // plot creates the owner's plot, unless it exists.
 func (a *at) plot(owner *thing) error {
-	p := object(plots, "", owner.GetName()+"-plot")
-	p.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+	return a.plotNamed(owner, fullLabel(owner)+".plot")
+}
+
+// plotNamed creates a plot of the owner with this name, unless it exists.
+func (a *at) plotNamed(owner *thing, name string) error {
+	p := object(plots, "", name)
+	p.SetLabels(map[string]string{ownerLabel: fullLabel(owner)})
 	if a.cachedAt(plots, p.GetName()) != nil {
 		return nil
 	}
@@ -27,7 +34,7 @@ func removesPlots(live bool) idiom {
 		if live {
 			return removesLabelled(plots)(a, owner)
 		}
-		left := slices.DeleteFunc(a.seen(plots), func(p *thing) bool { return p.GetLabels()[ownerLabel] != owner.GetName() })
+		left := slices.DeleteFunc(a.seen(plots), func(p *thing) bool { return p.GetLabels()[ownerLabel] != fullLabel(owner) })
 		if err := a.removeAll(left); err != nil {
 			return err
 		}
@@ -69,10 +76,10 @@ func kueue(live bool) idiom {
 		if ref == nil || stringAt(work, "status", "phase") != "" {
 			return nil
 		}
-		owner := a.cachedAt(gardens, "default/"+ref.Name)
+		owner := a.cachedAt(gardens, work.GetNamespace()+"/"+ref.Name)
 		if owner == nil && live {
 			var err error
-			if owner, err = a.live(gardens, "default", ref.Name); err != nil {
+			if owner, err = a.live(gardens, work.GetNamespace(), ref.Name); err != nil {
 				return err
 			}
 		}
@@ -189,6 +196,10 @@ var publicBugs = []publicBug{
 		"skip-terminating-orphans"},
 	{"a reference to an owner in another namespace", []host.Controller{reconciler("afar", gardens, living(refersAfar), parts)}, nil,
 		"one-owner", "take-ownership"}, // the fix is a finalizer: see plantsAfar
+	{"a cluster-scoped object for a name in all namespaces", []host.Controller{reconciler("names", gardens,
+		finalized(plotOfName, removesPlotOfName), plots)}, []host.Controller{reconciler("names", gardens, keepsPlot(true), plots)},
+		"other-namespace", "expect"},
+	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
 }
@@ -221,6 +232,34 @@ func refersAfar(a *at, owner *thing) error {
 		return nil
 	}
 	return ignoreAlreadyExists(a.create(next))
+}
+
+// plotOfName creates a plot whose name contains the owner's name, but not its namespace.
+func plotOfName(a *at, owner *thing) error { return a.plotNamed(owner, owner.GetName()+"-plot") }
+
+// removesPlotOfName deletes the plot of plotOfName.
+func removesPlotOfName(a *at, owner *thing) error {
+	return ignoreNotFound(a.env.Client.Delete(a, plots, "", owner.GetName()+"-plot", metav1.DeleteOptions{}))
+}
+
+// cuts shortens the names of its dependents to 40 bytes. With hashes, a shortened name ends with a hash of the long one.
+// Without hashes, it does not report that another owner has the name.
+func cuts(hashes bool) idiom {
+	return func(a *at, owner *thing) error {
+		name := owner.GetName() + "-settings"
+		if len(name) > 40 {
+			h := fnv.New32a()
+			fmt.Fprint(h, name)
+			name = name[:31]
+			if hashes {
+				name += fmt.Sprintf("-%08x", h.Sum32())
+			}
+		}
+		if d := a.cached(name); d != nil && !hashes && !metav1.IsControlledBy(d, owner) {
+			return nil
+		}
+		return a.ensure(owner, a.dependent(owner, name))
+	}
 }
 
 // counts reports how many dependents have the owner's label. With owned, it counts only those of the owner.

@@ -282,7 +282,11 @@ func removesSet(a *at, owner *thing) error {
 // removesLabelled deletes all objects of a kind with the owner's label.
 func removesLabelled(kind schema.GroupVersionKind) idiom {
 	return func(a *at, owner *thing) error {
-		left, err := a.list(kind, "", ownerLabel+"="+owner.GetName())
+		namespace, label := owner.GetNamespace(), owner.GetName()
+		if kind != claims {
+			namespace, label = "", fullLabel(owner)
+		}
+		left, err := a.list(kind, namespace, ownerLabel+"="+label)
 		if err != nil {
 			return err
 		}
@@ -295,11 +299,11 @@ func plantsAfar(a *at, owner *thing) error {
 	next := a.dependent(owner, owner.GetNamespace()+"-"+owner.GetName())
 	next.SetNamespace("beds")
 	next.SetOwnerReferences(nil)
-	next.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+	next.SetLabels(map[string]string{ownerLabel: fullLabel(owner)})
 	switch is := a.cachedAt(parts, "beds/"+next.GetName()); {
 	case is == nil:
 		return ifSame(func(a *at, _ *thing) error { return a.create(next) })(a, owner)
-	case is.GetLabels()[ownerLabel] != owner.GetName():
+	case is.GetLabels()[ownerLabel] != fullLabel(owner):
 		return taken(is)
 	case is.GetDeletionTimestamp() != nil || alike(is, next):
 		return nil
@@ -359,7 +363,7 @@ func removesWorks(a *at, owner *thing) error {
 // removesCollection deletes all objects with the owner's label in a single request.
 func removesCollection(a *at, owner *thing) error {
 	_, err := a.env.Client.Do(a, &fakeapi.Request{Verb: fakeapi.DeleteCollection, Kind: a.serverKind(plots),
-		List: metav1.ListOptions{LabelSelector: labels.Set{ownerLabel: owner.GetName()}.String()}})
+		List: metav1.ListOptions{LabelSelector: labels.Set{ownerLabel: fullLabel(owner)}.String()}})
 	return err
 }
 

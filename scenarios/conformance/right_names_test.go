@@ -265,7 +265,7 @@ func needsSecret(name string, keep func(a *at, owner, secret *thing) error) host
 		if secretOf(owner) == "" {
 			return nil
 		}
-		secret := a.cachedAt(secrets, "default/"+secretOf(owner))
+		secret := a.cachedAt(secrets, owner.GetNamespace()+"/"+secretOf(owner))
 		if secret == nil {
 			return a.ready(owner, "False", "SecretMissing")
 		}

@@ -261,7 +261,7 @@ func serves(a *at, owner *thing) error {
 // deployment.kubernetes.io/revision. An operator that replaces all annotations fights with it.
 func TestFightWithDeploymentController(t *testing.T) {
 	erases := func(a *at, owner *thing) error {
-		d := a.cachedAt(deployments, "default/"+owner.GetName())
+		d := a.cachedAt(deployments, key(owner))
 		if d == nil || len(d.GetAnnotations()) == 1 {
 			return serves(a, owner)
 		}

@@ -95,7 +95,7 @@ func widget(adopts bool, w wrong) host.Controller {
 						name, _, _ = strings.Cut(name, "-")
 					}
 					if name != "" {
-						out.Keys = append(out.Keys, "default/"+name)
+						out.Keys = append(out.Keys, o.GetNamespace()+"/"+name)
 					}
 				}
 			}},
