@@ -313,7 +313,9 @@ func (f *found) apart(s *operator, a *alike) error {
 	switch {
 	case len(f.dependents)+len(kinds) == 0:
 		a.why = "it creates nothing for its owners"
-	case !r.settled || f.active(s, r.controlled(a.last, f.owns)) != f.active(s, f.dependents):
+	case !r.settled:
+		a.why = "with only such an owner, the world does not settle"
+	case f.active(s, r.controlled(a.last, f.owns)) != f.active(s, f.dependents):
 		a.why = "such an owner alone has fewer dependents than the sample"
 	}
 	return nil
