@@ -115,9 +115,11 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 	}
 	b.Path = filepath.Join(dir, "main")
 	function, _, _ := strings.Cut(s.Test, "/") // the function, without the names of subtests
-	if _, err := (overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}).Run(ctx); err != nil {
+	built, err := overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}.Run(ctx)
+	if err != nil {
 		return usage("%v", err)
 	}
+	b.Announces = built.Announces
 	return nil
 }
 

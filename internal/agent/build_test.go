@@ -28,10 +28,15 @@ func program(t testing.TB, module string, args ...string) *agent.Binary {
 	return mainIn(t, filepath.Join("testdata", module), ".", args...)
 }
 
+type buildOf struct {
+	dir       string
+	announces bool
+}
+
 // mainIn builds a main package in any module with the overlay, only once.
 func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 	t.Helper()
-	build := sync.OnceValue(func() string {
+	build := sync.OnceValue(func() buildOf {
 		dir, err := os.MkdirTemp("", "agent")
 		must(t, err)
 		temporary = append(temporary, dir)
@@ -39,14 +44,15 @@ func mainIn(t testing.TB, in, pkg string, args ...string) *agent.Binary {
 		must(t, err)
 		b := overlay.Build{Dir: in, Package: pkg, Out: filepath.Join(dir, "main"),
 			Cache: filepath.Join(cache, "threelaws"), Flags: []string{"-tags", "overlaid"}}
-		if _, err := b.Run(t.Context()); err != nil {
+		done, err := b.Run(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
-		return dir
+		return buildOf{dir, done.Announces}
 	})
 	once, _ := built.LoadOrStore(in+" "+pkg, build)
-	dir := once.(func() string)()
-	b := &agent.Binary{Path: filepath.Join(dir, "main"), Args: args}
+	done := once.(func() buildOf)()
+	b := &agent.Binary{Path: filepath.Join(done.dir, "main"), Args: args, Announces: done.announces}
 	t.Cleanup(b.Close)
 	return b
 }

@@ -30,6 +30,7 @@ type call struct {
 	life   *life
 	id     int64
 	thread uint64
+	number int64 // the reconcile to which the request belongs; 0 for none
 	call   *host.Call
 	feed   httpapi.Feed                    // the event stream, if the request is a watch
 	pass   func() (none struct{}, is bool) // runs the coroutine until it pauses or ends
@@ -44,6 +45,7 @@ type call struct {
 func (l *life) ask(m wire.Message) wire.Message {
 	c := &call{life: l, id: m.TakeNum()}
 	c.thread = l.thread(m.TakeNum())
+	c.number = m.TakeNum()
 	method, url, head := m.TakeText(), m.TakeText(), m.TakeHeader()
 	req, err := http.NewRequest(method, url, bytes.NewReader(m.TakeBytes()))
 	if err != nil {
@@ -125,6 +127,7 @@ func (c *call) Answered(r *http.Request, obj runtime.Object) {
 
 func (c *call) wait(req *fakeapi.Request, watches bool) (fakeapi.Response, error) {
 	c.call = host.NewCall(req, watches, c.thread, c.isGone)
+	c.call.Reconcile = c.number
 	if !c.halt(struct{}{}) {
 		return fakeapi.Response{}, context.Canceled
 	}

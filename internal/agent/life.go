@@ -6,6 +6,7 @@ import (
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -35,6 +36,7 @@ type life struct {
 	over    bool
 
 	execute   func(*host.Call)
+	announced host.Announced
 	passing   bool             // the process is advancing its clock
 	answering bool             // a webhook of the process is being called
 	called    int64            // the number of the last call to a webhook
@@ -107,7 +109,7 @@ func (l *life) tell(m wire.Message) bool {
 	if l.process.broken == nil {
 		l.project()
 	}
-	report, err := l.process.tell(m, l.ask)
+	report, err := l.process.tell(m, l.ask, l.announce)
 	if err != nil {
 		l.gone()
 		l.over, l.err = true, err
@@ -147,6 +149,29 @@ func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
 		return until, true
 	}
 	return l.came, len(l.asked) > asked
+}
+
+func (l *life) SetAnnounced(to host.Announced) { l.announced = to }
+
+// announce passes an announcement of the program on.
+func (l *life) announce(op int64, m wire.Message) {
+	number := m.TakeNum()
+	switch op {
+	case wire.Begin:
+		controller := m.TakeText()
+		l.announced.Begin(number, controller, m.TakeText())
+	case wire.Saw:
+		kind := schema.GroupKind{Group: m.TakeText()}
+		kind.Kind = m.TakeText()
+		objects := make([]host.Cached, m.TakeNum())
+		for i := range objects {
+			o := &objects[i]
+			o.Namespace, o.Name, o.Version = m.TakeText(), m.TakeText(), m.TakeText()
+		}
+		l.announced.Saw(number, kind, objects)
+	case wire.End:
+		l.announced.End(number)
+	}
 }
 
 func (l *life) SetExecute(execute func(*host.Call)) { l.execute = execute }

@@ -19,6 +19,7 @@ type Binary struct {
 	Replicas    func(number int) Replica // describes a replica; nil if the pods are named Name-0, Name-1, and so on
 	Namespace   string                   // the namespace of the service account; "" means "default"
 	WorkingDir  string                   // the image's working directory; "" is /
+	Announces   bool                     // the program announces its reconciles: see [overlay.Built]
 	Repository  string                   // a directory whose files the program may read by relative paths; "" for none
 	Projections []Projection
 	Folders     []string         // folders that are empty when a life begins, for example mounts of emptyDir volumes

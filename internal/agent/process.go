@@ -189,7 +189,8 @@ func (p *process) finish(now int64) (why string) {
 
 // tell sends a command and waits for the report. Meanwhile, the function ask answers the program's requests. An error
 // means that the process could not be started or has ended, and says why.
-func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wire.Message, error) {
+func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message, announced func(int64, wire.Message)) (wire.Message,
+	error) {
 	if p.broken != nil {
 		return nil, p.broken
 	}
@@ -216,6 +217,8 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message) (wir
 			if p.recovered == "" && bytes.Contains(text, []byte(observed)) {
 				p.recovered = recovered(string(text))
 			}
+		case wire.Begin, wire.Saw, wire.End:
+			announced(op, r)
 		case wire.Answer:
 			p.answers[r.TakeNum()] = r
 		case wire.Dump:

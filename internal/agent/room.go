@@ -19,6 +19,7 @@ func (b *Binary) Controller(as host.Controller) host.Controller {
 
 // hosted is like [Binary.Controller], but takes the processes from the given pool.
 func (b *Binary) hosted(as host.Controller, from pool) host.Controller {
+	as.Announces = b.Announces
 	return host.Hosting(as, func(c *host.Cluster, name string) host.Program {
 		r := roomOf(c)
 		if r.pods[name] == nil {

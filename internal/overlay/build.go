@@ -41,17 +41,23 @@ import (
 func init() { threelawsModule.Connect(threelawsAgent.HostFunction) }
 `
 
+// Built describes a built program.
+type Built struct {
+	Toolchain
+	Announces bool // the program announces the reconciles of controller-runtime
+}
+
 // Run builds an unmodified main or test with the overlay. It does not write into the program's module.
-func (b Build) Run(ctx context.Context) (Toolchain, error) {
-	t, err := In(ctx, b.Dir)
+func (b Build) Run(ctx context.Context) (t Built, err error) {
+	t.Toolchain, err = In(ctx, b.Dir)
 	if err != nil {
 		return t, err
 	}
-	base, err := Make(&t, b.Cache)
+	base, err := Make(&t.Toolchain, b.Cache)
 	if err != nil {
 		return t, err
 	}
-	at, text, err := b.main(ctx, t)
+	at, text, err := b.main(ctx, t.Toolchain)
 	if err != nil {
 		return t, err
 	}
@@ -69,6 +75,11 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 		return t, err
 	}
 	files.Replace[at] = extra
+	announces, is, err := b.announced(ctx, t.Toolchain, dir, files)
+	if err != nil {
+		return t, err
+	}
+	t.Announces = is
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := files.Write(overlay); err != nil {
 		return t, err
@@ -79,7 +90,7 @@ func (b Build) Run(ctx context.Context) (Toolchain, error) {
 	}
 	// Without debug information, the build is a fifth faster.
 	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s")
-	args = append(args, b.Flags...)
+	args = append(append(args, b.Flags...), announces...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)
 	if text, err := cmd.CombinedOutput(); err != nil {

@@ -45,6 +45,9 @@ type Controller struct {
 	Contract law.Contract // what the laws may expect of the controller
 	Careless Careless     // rules that the host does not enforce for this controller
 
+	// Announces is set for a whole program that announces its reconciles: see [Announced].
+	Announces bool
+
 	program bool // set by [Hosting] for a whole program
 }
 

@@ -18,20 +18,22 @@ import (
 // hosted is the host's state of a process that runs a [Program]: its requests and watches, and the objects that the
 // program has received.
 type hosted struct {
-	process *Process
-	make    func(c *Cluster, process string) Program
-	program Program
-	calls   []*Call // requests that wait to be executed or answered, sorted by key and digest
-	streams []*Stream
-	held    map[*fakeapi.Kind]bool // kinds whose watches are paused
-	known   map[*fakeapi.Kind]*observations
-	order   []*observations
-	aging   map[*fakeapi.Kind]bool // kinds that the program has listed at the old revision in from: see aged
-	expired map[*fakeapi.Kind]bool // kinds whose watch has expired, and that the program will list again
-	begun   bool                   // since its start, the program has sent a request other than a list or a watch
-	last    int                    // index of the last record that the program can know; -1 for none
-	spoken  map[uint64]int         // goroutine that got the last answer -> the field since of the answered call
-	from    uint64                 // the revision of the first lists after the start; 0 for the latest
+	process    *Process
+	make       func(c *Cluster, process string) Program
+	program    Program
+	calls      []*Call // requests that wait to be executed or answered, sorted by key and digest
+	streams    []*Stream
+	held       map[*fakeapi.Kind]bool // kinds whose watches are paused
+	known      map[*fakeapi.Kind]*observations
+	order      []*observations
+	aging      map[*fakeapi.Kind]bool   // kinds that the program has listed at the old revision in from: see aged
+	expired    map[*fakeapi.Kind]bool   // kinds whose watch has expired, and that the program will list again
+	begun      bool                     // since its start, the program has sent a request other than a list or a watch
+	last       int                      // index of the last record that the program can know; -1 for none
+	spoken     map[uint64]int           // goroutine that got the last answer -> the field since of the answered call
+	reconciles map[int64]*announced     // the reconciles that the program has announced, by number
+	kindBy     map[string]*fakeapi.Kind // name of a controller of the program -> the kind that it reconciles
+	from       uint64                   // the revision of the first lists after the start; 0 for the latest
 }
 
 // Hosting returns a controller that hosts a whole program. The parameter make returns the program of a process. Hosting
@@ -52,6 +54,10 @@ func (g *hosted) start(p *Process) {
 	g.calls, g.streams, g.order = nil, nil, nil
 	g.known, g.aging, g.expired = map[*fakeapi.Kind]*observations{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
+	g.reconciles, g.kindBy = map[int64]*announced{}, map[string]*fakeapi.Kind{}
+	if p, is := g.program.(announcer); is {
+		p.SetAnnounced(g)
+	}
 	if p, is := g.program.(immediate); is {
 		p.SetExecute(func(c *Call) {
 			g.adopt(c)
@@ -101,6 +107,9 @@ func (g *hosted) collect() {
 		if since, ok := spoken[c.Thread]; ok {
 			c.since = since // the goroutine may continue the same work
 		}
+		if a := g.reconciles[c.Reconcile]; a != nil {
+			c.announced, c.since = a, a.since
+		}
 		g.begun = g.begun || !c.Watches && c.Request.Verb != fakeapi.List
 		g.calls = append(g.calls, c)
 	}
@@ -130,14 +139,28 @@ func (g *hosted) distinguish() {
 func (g *hosted) sign(c *Call, r *sim.Record) {
 	g.process.stamp(r)
 	r.Cause, r.Asked = c.cause, c.asked
+	if a := c.announced; a != nil && a.known {
+		r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
+	}
 }
 
 // saw returns the version of an object that the program had read when it sent the call.
 func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
+	if c.announced != nil {
+		if obj, is := c.announced.seen[seenKey{k, sim.Ref{Namespace: namespace, Name: name}.Key()}]; is {
+			return obj
+		}
+	}
 	return g.observations(k).saw(namespace, name, c)
 }
 
 func (g *hosted) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
+	if c.announced != nil {
+		c.announced.seen[seenKey{k, keyOf(m)}] = m
+		if c.Request.Verb == fakeapi.Get {
+			g.identify(c.announced, k, keyOf(m), m)
+		}
+	}
 	g.observations(k).remember(keyOf(m), observation{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
 }
 

@@ -89,22 +89,25 @@ const (
 
 // Call is a request of a program, or of a reconcile that may start goroutines. It waits to be executed or answered.
 type Call struct {
-	Request  *fakeapi.Request
-	Watches  bool   // the call opens a watch
-	Thread   uint64 // the goroutine that sent the call
-	From     string // the source line of the request, if known
-	Response fakeapi.Response
-	Stream   *Stream // set when a call that watches has been executed
+	Request *fakeapi.Request
+	Watches bool   // the call opens a watch
+	Thread  uint64 // the goroutine that sent the call
+	// Reconcile is the number of the reconcile to which the call belongs: see [Announced]. 0 for none.
+	Reconcile int64
+	From      string // the source line of the request, if known
+	Response  fakeapi.Response
+	Stream    *Stream // set when a call that watches has been executed
 
 	withdrawn func() bool // reports whether the caller has canceled the call
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64 // digest of the content, to sort calls with equal keys; 0 if a program has only one with this key
-	asked     int    // the length of the history when the call was made
-	since     int    // the length of the history when the goroutine began its current work
-	at        uint64 // the revision of the list in the answer
-	cause     int    // index of the last record that the program knew when it made the call; -1 for none
+	digest    uint64     // digest of the content, to sort calls with equal keys; 0 if a program has only one with this key
+	asked     int        // the length of the history when the call was made
+	since     int        // the length of the history when the goroutine began its current work
+	at        uint64     // the revision of the list in the answer
+	cause     int        // index of the last record that the program knew when it made the call; -1 for none
+	announced *announced // the reconcile to which the call belongs; nil if unknown
 
 	// set only for a call of a reconcile:
 	done            int      // the length of the history when the call was executed

@@ -15,7 +15,7 @@ import (
 const Environment = "THREELAWS_AGENT"
 
 // Version is the version of the protocol.
-const Version = "4"
+const Version = "5"
 
 // Late is the time after which a timer is late. The world settles before a late timer is due, unless it waits for it.
 const Late = 5 * time.Minute
@@ -44,11 +44,15 @@ const Park = 'P'
 
 // Operations that the agent sends. Each comment lists the fields after a colon.
 const (
-	Ask    = 'Q' // a request, which the world answers by Park or Reply: number, goroutine, method, URL, headers, body
+	// a request, which the world answers by Park or Reply: number, goroutine, reconcile or 0, method, URL, headers, body
+	Ask    = 'Q'
 	Answer = 'V' // a webhook answered: number, error ("" for none), status, headers, body
 	Output = 'L' // the program wrote to stdout or stderr: bytes
 	Report = 'R' // all goroutines wait: time, next and late timer (0: none), whether one needs a mutex, abandoned requests
 	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
+	Begin  = 'B' // a reconcile begins: number, controller, key
+	Saw    = 'K' // a reconcile has read objects from a cache: number, group, kind, list of namespace, name and version
+	End    = 'E' // a reconcile has ended: number
 	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, goroutines that wait for I/O, stacks
 )
 

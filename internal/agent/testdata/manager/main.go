@@ -4,11 +4,13 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -31,6 +33,9 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	if err := k.Get(ctx, req.NamespacedName, &owner); err != nil || k.careful && owner.DeletionTimestamp != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
 	}
+	if os.Getenv("STAMP") != "" {
+		return ctrl.Result{}, k.stamp(ctx, &owner)
+	}
 	if os.Getenv("PANIC") != "" {
 		var seen map[string]bool
 		seen[req.Name] = true
@@ -45,7 +50,12 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	if err := controllerutil.SetControllerReference(&owner, &s, k.Scheme()); err != nil {
 		return ctrl.Result{}, err
 	}
-	return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, &s))
+	if os.Getenv("SPREAD") == "" {
+		return ctrl.Result{}, client.IgnoreAlreadyExists(k.Create(ctx, &s))
+	}
+	done := make(chan error)
+	go func() { done <- k.Create(ctx, &s) }()
+	return ctrl.Result{}, client.IgnoreAlreadyExists(<-done)
 }
 
 // adopt makes the ConfigMap the controller of a Secret that has none, after a check of the live ConfigMap.
@@ -65,6 +75,20 @@ func (k *keeper) adopt(ctx context.Context, owner *corev1.ConfigMap, s *corev1.S
 		return err
 	}
 	return k.Update(ctx, adopted)
+}
+
+// stamp writes into the Secret of a ConfigMap which version of the Secret it has read from the cache, after a live read.
+func (k *keeper) stamp(ctx context.Context, owner *corev1.ConfigMap) error {
+	var live corev1.ConfigMap
+	if err := k.live.Get(ctx, client.ObjectKeyFromObject(owner), &live); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	var s corev1.Secret
+	if err := k.Get(ctx, client.ObjectKeyFromObject(owner), &s); err != nil || s.Annotations["for"] == live.ResourceVersion {
+		return client.IgnoreNotFound(err)
+	}
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{"for":%q,"saw":%q}}}`, live.ResourceVersion, s.ResourceVersion)
+	return k.Patch(ctx, &s, client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 func main() {

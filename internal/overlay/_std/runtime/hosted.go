@@ -3,7 +3,7 @@ package runtime
 import (
 	"internal/hosted"
 	"internal/runtime/atomic"
-	_ "unsafe" // for linkname
+	"unsafe"
 )
 
 // hostedTime is the time in a hosted process before its world begins. Package initialization may use it as a seed.
@@ -84,6 +84,11 @@ func hostedAfter(after int64) (first int64) {
 
 //go:linkname hostedGoroutine threelaws/agent.goroutine
 func hostedGoroutine() uint64 { return getg().goid }
+
+// hostedLabels returns the goroutine's profiler labels.
+//
+//go:linkname hostedLabels threelaws/agent.labels
+func hostedLabels() unsafe.Pointer { return getg().labels }
 
 // hostedHolder returns the goroutine's number for package internal/sync, which records it as the holder of a mutex.
 //

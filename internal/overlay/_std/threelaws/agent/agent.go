@@ -16,7 +16,7 @@ import (
 	"sync"
 	"threelaws/wire"
 	"time"
-	_ "unsafe" // for linkname
+	"unsafe"
 )
 
 // Host must be called before main begins. If a world hosts the process, Host executes the world's commands, such as
@@ -73,7 +73,7 @@ func serve(run func(context.Context)) {
 	}
 	a := &agent{run: run, args: os.Args, env: os.Environ(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
 	a.dir, _ = os.Getwd() // "" if the directory is unknown
-	roundTrip = a.RoundTrip
+	roundTrip, serving = a.RoundTrip, a
 	limit()
 	hosted.Output = a.output
 	runtime.GC() // a later garbage collection could let other goroutines run first
@@ -112,6 +112,9 @@ type agent struct {
 	last    int64 // the number of the last call
 
 	withdrawn []int64 // abandoned requests, for the next report
+
+	reconciles map[unsafe.Pointer]int64 // the labels of the goroutines in an announced reconcile -> its number
+	begun      int64                    // the number of the last announced reconcile
 }
 
 // world runs a bubble, from the command Open to the command Close.
@@ -119,6 +122,7 @@ func (a *agent) world(m wire.Message) {
 	now := m.TakeNum()
 	a.seed, a.commands, a.stopped, a.failed = uint64(m.TakeNum()), 0, false, false
 	a.calls, a.last, a.withdrawn, a.cancel = map[int64]*call{}, 0, nil, nil
+	a.reconciles, a.begun = map[unsafe.Pointer]int64{}, 0
 	a.restore()
 	left := ""
 	func() {

@@ -74,6 +74,7 @@ func (a *agent) ask(c *call, r *http.Request, body []byte) {
 	m.Num(wire.Ask)
 	m.Num(c.id)
 	m.Num(int64(goroutine()))
+	m.Num(a.reconciles[labels()])
 	m.Text(r.Method)
 	m.Text(r.URL.String())
 	m.Header(r.Header)

@@ -1,0 +1,253 @@
+package overlay
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+)
+
+// controllerRuntime is the module whose controllers announce what they reconcile, and what they read from caches.
+const controllerRuntime = "sigs.k8s.io/controller-runtime"
+
+// The files of the module that change. An added statement or file calls package agent of the overlay.
+const (
+	controllerFile = "pkg/internal/controller/controller.go"
+	readerFile     = "pkg/cache/internal/cache_reader.go"
+	wrapperFile    = "pkg/cache/internal/zz_threelaws.go"
+
+	agentImport = "; import threelaws \"threelaws/agent\""
+	begin       = " defer threelaws.Begin(c.Name, fmt.Sprint(req))();"
+)
+
+// wrapper has methods in place of the reader's own methods, which get other names.
+const wrapper = `package internal
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	threelaws "threelaws/agent"
+)
+
+func (c *CacheReader) Get(ctx context.Context, key client.ObjectKey, out client.Object, opts ...client.GetOption) error {
+	err := c.threelawsGet(ctx, key, out, opts...)
+	o := threelaws.Object{Namespace: key.Namespace, Name: key.Name}
+	if c.scopeName == meta.RESTScopeNameRoot {
+		o.Namespace = ""
+	}
+	if err == nil {
+		o.Version = out.GetResourceVersion()
+	}
+	if err == nil || apierrors.IsNotFound(err) {
+		threelaws.Saw(c.groupVersionKind.Group, c.groupVersionKind.Kind, o)
+	}
+	return err
+}
+
+func (c *CacheReader) List(ctx context.Context, out client.ObjectList, opts ...client.ListOption) error {
+	err := c.threelawsList(ctx, out, opts...)
+	if err != nil {
+		return err
+	}
+	var objects []threelaws.Object
+	if err := meta.EachListItem(out, func(item runtime.Object) error {
+		m, err := meta.Accessor(item)
+		if err == nil {
+			objects = append(objects, threelaws.Object{Namespace: m.GetNamespace(), Name: m.GetName(), Version: m.GetResourceVersion()})
+		}
+		return err
+	}); err == nil {
+		threelaws.Saw(c.groupVersionKind.Group, c.groupVersionKind.Kind, objects...)
+	}
+	return nil
+}
+`
+
+// announced adds announcements to controller-runtime, if the program uses it. It makes a copy of the module in the cache,
+// or adds files in dir to the overlay of a vendor folder. It returns additional flags of go build, and whether the
+// program announces its reconciles.
+func (b Build) announced(ctx context.Context, t Toolchain, dir string, files *Files) (flags []string, is bool, err error) {
+	list := append([]string{"list", "-f", "{{.Dir}}"}, b.Flags...)
+	cmd := t.command(ctx, b.Dir, append(list, controllerRuntime+"/pkg/internal/controller")...)
+	cmd.Env = append(cmd.Env, b.Env...)
+	out, err := cmd.Output()
+	at := strings.TrimSuffix(strings.TrimSpace(string(out)), filepath.FromSlash("/pkg/internal/controller"))
+	if err != nil || at == "" {
+		return nil, false, nil // the program does not use controller-runtime
+	}
+	changed, err := announcements(at)
+	if err != nil {
+		return nil, false, err
+	}
+	if !strings.HasPrefix(at, t.modules+string(filepath.Separator)) {
+		for name, text := range changed {
+			extra := filepath.Join(dir, filepath.Base(name))
+			if err := os.WriteFile(extra, text, 0o644); err != nil {
+				return nil, false, err
+			}
+			files.Replace[filepath.Join(at, filepath.FromSlash(name))] = extra
+		}
+		return nil, true, nil
+	}
+	copied, err := copyOf(at, b.Cache, changed)
+	if err != nil {
+		return nil, false, err
+	}
+	mod, err := b.module(ctx, t)
+	if err != nil || mod == "" {
+		return nil, false, err
+	}
+	return b.replaced(mod, dir, copied)
+}
+
+// module returns the path of the program's go.mod, or "" if a go.mod of another name cannot be used.
+func (b Build) module(ctx context.Context, t Toolchain) (string, error) {
+	cmd := t.command(ctx, b.Dir, "env", "-json", "GOMOD", "GOWORK", "GOFLAGS")
+	cmd.Env = append(cmd.Env, b.Env...)
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	var env struct{ GOMOD, GOWORK, GOFLAGS string }
+	if err := json.Unmarshal(out, &env); err != nil {
+		return "", fmt.Errorf("go env: %w", err)
+	}
+	if env.GOWORK != "" || strings.Contains(env.GOFLAGS+strings.Join(b.Flags, " "), "-modfile") {
+		return "", nil
+	}
+	return env.GOMOD, nil
+}
+
+// replaced writes a copy of go.mod and go.sum in which controller-runtime is replaced. It returns the flag that uses the
+// copy.
+func (b Build) replaced(mod, dir, by string) ([]string, bool, error) {
+	text, err := os.ReadFile(mod)
+	if err != nil {
+		return nil, false, err
+	}
+	f, err := modfile.Parse(mod, text, nil)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, r := range f.Replace {
+		if r.Old.Path == controllerRuntime {
+			if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
+				return nil, false, err
+			}
+		}
+	}
+	if err := f.AddReplace(controllerRuntime, "", by, ""); err != nil {
+		return nil, false, err
+	}
+	if text, err = f.Format(); err != nil {
+		return nil, false, err
+	}
+	sums, err := os.ReadFile(strings.TrimSuffix(mod, ".mod") + ".sum")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, false, err
+	}
+	to := filepath.Join(dir, "go.mod")
+	return []string{"-modfile=" + to}, true, errors.Join(os.WriteFile(to, text, 0o644),
+		os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
+}
+
+// copyOf returns a copy of the module with the changed files. Its path is always the same, so that Go's build cache is
+// used.
+func copyOf(at, cache string, changed map[string][]byte) (string, error) {
+	h := sha256.New()
+	for _, name := range []string{controllerFile, readerFile, wrapperFile} {
+		h.Write(changed[name])
+	}
+	to := filepath.Join(cache, filepath.Base(at)+"-"+hex.EncodeToString(h.Sum(nil))[:12])
+	if _, err := os.Stat(to); err == nil {
+		return to, nil
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return "", err
+	}
+	fresh, err := os.MkdirTemp(cache, "copy")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(fresh)
+	if err := os.CopyFS(fresh, os.DirFS(at)); err != nil {
+		return "", err
+	}
+	for name, text := range changed {
+		if err := os.WriteFile(filepath.Join(fresh, filepath.FromSlash(name)), text, 0o644); err != nil {
+			return "", err
+		}
+	}
+	if err := os.Rename(fresh, to); err != nil {
+		if _, again := os.Stat(to); again != nil {
+			return "", err
+		}
+	}
+	return to, nil
+}
+
+// announcements returns the changed files of a copy of controller-runtime.
+func announcements(at string) (map[string][]byte, error) {
+	controller, err := edited(filepath.Join(at, filepath.FromSlash(controllerFile)), agentImport,
+		func(f *ast.FuncDecl) (token.Pos, string) {
+			if f.Name.Name == "Reconcile" {
+				return f.Body.Lbrace + 1, begin
+			}
+			return 0, ""
+		})
+	if err != nil {
+		return nil, err
+	}
+	reader, err := edited(filepath.Join(at, filepath.FromSlash(readerFile)), "",
+		func(f *ast.FuncDecl) (token.Pos, string) {
+			if f.Name.Name == "Get" || f.Name.Name == "List" {
+				return f.Name.Pos(), "threelaws"
+			}
+			return 0, ""
+		})
+	return map[string][]byte{controllerFile: controller, readerFile: reader, wrapperFile: []byte(wrapper)}, err
+}
+
+// edited returns a Go file with a text after its package clause. For a method, it inserts the text that edit returns, at
+// the position that edit returns.
+func edited(path, first string, edit func(*ast.FuncDecl) (at token.Pos, text string)) ([]byte, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, path, text, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	added := 0
+	insert := func(at token.Pos, what string) {
+		offset := set.Position(at).Offset + added
+		text = slices.Insert(text, offset, []byte(what)...)
+		added += len(what)
+	}
+	insert(file.Name.End(), first)
+	for _, d := range file.Decls {
+		if f, is := d.(*ast.FuncDecl); is && f.Recv != nil && f.Body != nil {
+			if at, what := edit(f); what != "" {
+				insert(at, what)
+			}
+		}
+	}
+	return text, nil
+}

@@ -1,0 +1,144 @@
+package host
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
+)
+
+// announcer is a Program that announces its reconciles.
+type announcer interface {
+	Program
+	// SetAnnounced is called before Start.
+	SetAnnounced(to Announced)
+}
+
+// Announced receives the reconciles of a program. Each reconcile has a number, which its requests repeat.
+type Announced interface {
+	// Begin says that a reconcile of a controller has begun.
+	Begin(number int64, controller, key string)
+	// Saw says that the reconcile has read objects of a kind from a cache.
+	Saw(number int64, kind schema.GroupKind, objects []Cached)
+	// End says that the reconcile has ended.
+	End(number int64)
+}
+
+// Cached is an object that a reconcile has read from a cache. Version is empty if the cache did not contain it.
+type Cached struct{ Namespace, Name, Version string }
+
+// announced is a reconcile of a hosted program.
+type announced struct {
+	worker     int
+	controller string
+	key        string
+	since      int // the length of the history when it began
+
+	known bool // the reconciled object is known, and SyncStart is recorded
+	start int
+	owner sim.Ref
+	saw   any
+	seen  map[seenKey]any // the versions that it last read; nil for an object that did not exist
+}
+
+type seenKey struct {
+	kind *fakeapi.Kind
+	key  string
+}
+
+func (g *hosted) Begin(number int64, controller, key string) {
+	taken := map[int]bool{}
+	for _, a := range g.reconciles { //detcheck:ordered only collects into a set
+		taken[a.worker] = true
+	}
+	worker := 1 // 0 stands for writes outside of announced reconciles
+	for taken[worker] {
+		worker++
+	}
+	g.reconciles[number] = &announced{worker: worker, controller: controller, key: key,
+		since: g.process.cluster.world.History.Len(), seen: map[seenKey]any{}}
+}
+
+func (g *hosted) Saw(number int64, kind schema.GroupKind, objects []Cached) {
+	a, k := g.reconciles[number], g.kindOf(kind)
+	if a == nil || k == nil {
+		return
+	}
+	for _, o := range objects {
+		key := sim.Ref{Namespace: o.Namespace, Name: o.Name}.Key()
+		obj, is := g.versionOf(k, key, o.Version)
+		if !is {
+			continue
+		}
+		a.seen[seenKey{k, key}] = obj
+		if len(objects) == 1 {
+			g.identify(a, k, key, obj)
+		}
+	}
+}
+
+func (g *hosted) kindOf(kind schema.GroupKind) *fakeapi.Kind {
+	for _, k := range g.process.cluster.server.Kinds() {
+		if k.GVK.GroupKind() == kind {
+			return g.process.cluster.met(k)
+		}
+	}
+	return nil
+}
+
+// versionOf returns the version of an object that a cache contained: nil if version is empty. It returns false if the
+// process has not received such a version.
+func (g *hosted) versionOf(k *fakeapi.Kind, key, version string) (any, bool) {
+	if version == "" {
+		return nil, true
+	}
+	past := g.observations(k).past[key]
+	for i := len(past) - 1; i >= 0; i-- {
+		if m, is := past[i].obj.(metav1.Object); is && m.GetResourceVersion() == version {
+			return past[i].obj, true
+		}
+	}
+	return nil, false
+}
+
+// identify records the start of a reconcile when the reconciled object becomes known. That is the first object with the
+// name of the key that the reconcile reads. The kind is the same in all reconciles of a controller.
+func (g *hosted) identify(a *announced, k *fakeapi.Kind, key string, obj any) {
+	if a.known || key != a.key {
+		return
+	}
+	if first := g.kindBy[a.controller]; first == nil {
+		g.kindBy[a.controller] = k
+	} else if first != k {
+		return
+	}
+	if k.GVK.GroupKind() != g.process.controller.For.GroupKind() {
+		return
+	}
+	a.known, a.owner = true, sim.Ref{Kind: k.GVK.Kind}
+	a.owner.Namespace, a.owner.Name = splitKey(key)
+	if m, err := meta.Accessor(obj); err == nil {
+		a.saw, a.owner.UID = obj, string(m.GetUID())
+	}
+	r := sim.Record{Op: sim.SyncStart, Cause: g.last, Verb: "sync", Object: a.owner}
+	g.stamp(a, &r)
+	a.start = g.process.cluster.world.Record(r).Index
+}
+
+func (g *hosted) End(number int64) {
+	a := g.reconciles[number]
+	delete(g.reconciles, number)
+	if a == nil || !a.known {
+		return
+	}
+	r := sim.Record{Op: sim.SyncEnd, Cause: a.start, Verb: "sync", Object: a.owner}
+	g.stamp(a, &r)
+	g.process.cluster.world.Record(r)
+}
+
+func (g *hosted) stamp(a *announced, r *sim.Record) {
+	g.process.stamp(r)
+	r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
+}
