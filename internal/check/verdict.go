@@ -58,7 +58,7 @@ func (p *Plan) Verdicts(cases []Tried) (all []Verdict) {
 			p.compared(&v, cases)
 		}
 		missing := f.missing(s, &c, l.ID, about)
-		if c.Hosted() && !l.FromSettled && !l.Ends && l.Needs&(law.Syncs|law.Queues) != 0 {
+		if c.Hosted() && !l.OfProgram(c.Announces) {
 			missing = NotJudged + ": a whole program does not show what a reconcile is for, and what events enqueue"
 		}
 		switch {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/internal/clause"
+	"github.com/threelaws/threelaws/sim/law"
 )
 
 const clausesHead = `# The clauses
@@ -38,8 +39,9 @@ for the stored state. Usually, a precondition would have avoided such a lost rac
 committed violation fails a run only if the scenario or the caller sets ` + "`strict`" + `.
 
 Each law needs evidence from the run: *commits* (writes and refusals), *reads*, *deliveries* (watch events that a
-process received), *syncs*, *queues* (which keys an event enqueued), *settled world*, *table of kinds*. *Syncs* says
-when a sync (call of a reconcile function) began and ended, and for which object. Without the evidence that it needs, a
+process received), *syncs*, *queues* (which keys an event enqueued), *settled world*, *table of kinds*, *insides*. *Syncs* says
+when a sync (call of a reconcile function) began and ended, and for which object. *Insides* are the errors of syncs,
+changes of objects in caches, and when caches are full. Without the evidence that it needs, a
 law is not judged. A profile is a set of laws. The profiles are nested: **ownership** is for any controller, **writing**
 adds the guidelines of Writing Controllers, and **upstream** adds conventions of kube-controller-manager's own
 controllers.
@@ -57,12 +59,52 @@ func ClausesPage(cover []*Cover, r *Examination) []byte {
 		}
 		rest = rest[len(s.Clauses):]
 	}
+	b.WriteString(hostingHead)
+	for _, c := range cover {
+		if l := c.Law; l != nil && l.New != nil {
+			fmt.Fprintf(&b, "| %s %s | %s | %s | %s | %s |\n", c.ID, l.Name, l.Profile, ofProgram(l, true), ofProgram(l, false),
+				yes(l.Outside))
+		}
+	}
 	b.WriteString(coverageHead)
 	for _, c := range cover {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", c.ID, c.check(), c.killed(), c.pinned(), c.besides(),
 			r.holds(c.Clause))
 	}
 	return []byte(b.String())
+}
+
+const hostingHead = `
+## Hosting
+All laws are checked for a reconciler that runs step by step. Of a whole program, the world sees requests and watch
+events. If the program uses controller-runtime, it also announces its reconciles: when each begins and ends, for which
+object, and what it reads from caches. So more laws can be checked. Of a program that uses ` + "`serve`" + `, only writes are
+known. *Yes* means that the law is checked. *Settled* means that it is checked for actions after the world had settled.
+*Lost race* means that a violation is always *committed*, because it is unknown what the program had read. *End* means
+that it is checked by how the program ends.
+
+| law | profile | program that announces | other program | ` + "`serve`" + ` |
+|---|---|---|---|---|
+`
+
+// ofProgram says how a law is checked for a whole program.
+func ofProgram(l *law.Law, announces bool) string {
+	switch {
+	case l.FromSettled:
+		return "settled"
+	case l.Races:
+		return "lost race"
+	case l.Ends:
+		return "end"
+	}
+	return yes(l.OfProgram(announces))
+}
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
 }
 
 // sentence returns the text of a clause: the sentence of its law or invariant, if any, and the clause's own sentence.

@@ -45,6 +45,8 @@ type Actor struct {
 	// Opaque is set for a whole program. The records do not say when it reconciles which object. A law that needs
 	// [Syncs] or [Queues] is checked for it only if the [Law] sets Races, FromSettled or Ends.
 	Opaque bool
+	// Announces is set for an Opaque program that announces its reconciles. Records of an announced reconcile have For.
+	Announces bool
 	// Outside is set for an Opaque program in another process. The records contain only its writes and their answers.
 	// Only laws with [Law].Outside are checked for it.
 	Outside bool

@@ -13,14 +13,17 @@ const (
 	SettledWorld                      // Settled, Stuck and Fighting records, and which processes were down or paused
 	Table                             // the kinds that the server knows: Judge.Kinds
 	Queues                            // keys that event handlers enqueued, and keys whose expectations they lowered
+	Insides                           // errors of reconciles, changes of objects in caches, and when caches are full
 
-	everything = Commits | Reads | Deliveries | Syncs | SettledWorld | Table | Queues
+	everything = Commits | Reads | Deliveries | Syncs | SettledWorld | Table | Queues | Insides
 
 	// ofPrograms is the evidence about a whole program ([Actor].Opaque).
-	ofPrograms = everything &^ (Syncs | Queues)
+	ofPrograms = everything &^ (Syncs | Queues | Insides)
+	// ofAnnounced is the evidence about the announced reconciles of a program ([Actor].Announces).
+	ofAnnounced = everything &^ (Queues | Insides)
 )
 
-var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "settled world", "table of kinds", "queues"}
+var evidenceNames = [...]string{"commits", "reads", "deliveries", "syncs", "settled world", "table of kinds", "queues", "insides"}
 
 // Names returns the names of the facts.
 func (e Evidence) Names() []string {

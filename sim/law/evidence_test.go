@@ -248,6 +248,35 @@ func TestAnExcuseIsNoQuestion(t *testing.T) {
 	}
 }
 
+// A program is judged like a reconciler for the writes of its announced reconciles.
+func TestAnnouncedReconciles(t *testing.T) {
+	for _, x := range []struct {
+		opaque, announces, inReconcile, asked bool
+	}{
+		{false, false, true, true},
+		{true, true, true, true},
+		{true, true, false, false},
+		{true, false, true, false},
+	} {
+		tp := &tape{}
+		a, _ := tp.family(1)
+		write := func() { tp.commit("rs", "create", a, nil, pod("p", a).on("n")) }
+		if x.inReconcile {
+			tp.sync("rs", a, write)
+		} else {
+			tp.commit("rs", "create", nil, nil, pod("p", a).on("n"))
+		}
+		subs := subjects()
+		subs[0].Opaque, subs[0].Announces = x.opaque, x.announces
+		j := NewJudge(subs, allLaws())
+		j.Kinds = served
+		tp.observed(j)
+		if n := asks(j, "EXACT-3", "replicaset"); (n > 0) != x.asked {
+			t.Errorf("%+v: exercised %d times", x, n)
+		}
+	}
+}
+
 // profiled judges a history in which the ReplicaSet controller has this profile. It returns the violated laws.
 func profiled(t *tape, p Profile) map[string]bool {
 	subs := subjects()

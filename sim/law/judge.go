@@ -45,7 +45,7 @@ type Judge struct {
 	checks     []lawCheck
 	evidence   Evidence
 	assigned   bool                       // whether byOp is set
-	byOp       [3][profiles][numOps][]int // indexes of the checks that receive a record, by opaque, heldTo and Op
+	byOp       [4][profiles][numOps][]int // indexes of the checks that receive a record, by opaque, heldTo and Op
 	current    int                        // index of the running check
 	record     *sim.Record
 	actor      *process      // the process of the record or of the running check; nil for none
@@ -116,7 +116,7 @@ func (j *Judge) Observe(r *sim.Record) {
 	case sim.Settled:
 		j.settledCounts.done = false
 	}
-	for _, i := range j.byOp[p.opaque()][p.heldTo()][r.Op] {
+	for _, i := range j.byOp[p.opaque(r)][p.heldTo()][r.Op] {
 		j.current, j.actor = i, p
 		j.checks[i].check.Record(r)
 	}
@@ -133,16 +133,24 @@ func (p *process) heldTo() Profile {
 	return p.Actor.Profile
 }
 
-// opaque returns 2 if the actor is Outside, 1 if it is only Opaque, and 0 otherwise.
-func (p *process) opaque() int {
-	if p == nil {
+// opaque returns what a record shows of the actor: see [Actor.opaque]. A request outside of the announced reconciles
+// shows only what a program without announcements shows.
+func (p *process) opaque(r *sim.Record) int {
+	switch {
+	case p == nil:
 		return 0
+	case p.Actor.Announces && r.Op <= sim.Read && r.For.IsZero():
+		return 1
 	}
 	return p.Actor.opaque()
 }
 
+// opaque returns 3 if the actor Announces, 2 if it is Outside, 1 if it is only Opaque, and 0 otherwise.
+
 func (s *Actor) opaque() int {
 	switch {
+	case s.Announces:
+		return 3
 	case s.Outside:
 		return 2
 	case s.Opaque:

@@ -29,13 +29,15 @@ type Law struct {
 	invariant *Invariant // the invariant that the law checks; nil for the laws of this package
 }
 
-// asks reports whether a law applies to an actor. opaque is 0, 1 (Opaque) or 2 (Outside).
+// asks reports whether a law applies to an actor. opaque is 0, 1 (Opaque), 2 (Outside) or 3 (Announces).
 func (l *Law) asks(opaque int) bool {
 	switch opaque {
 	case 0:
 		return true
 	case 1:
-		return l.ofPrograms()
+		return l.OfProgram(false)
+	case 3:
+		return l.OfProgram(true)
 	}
 	return l.Outside
 }
@@ -44,9 +46,13 @@ func (l *Law) asks(opaque int) bool {
 // object.
 func (l *Law) IsInvariant() bool { return l.invariant != nil && !l.invariant.builtin() }
 
-// ofPrograms reports whether a law applies to whole programs, although the starts of their reconciles are not known.
-func (l *Law) ofPrograms() bool {
-	return l.Races || l.FromSettled || l.Ends || l.Needs&^ofPrograms == 0
+// OfProgram reports whether a law applies to a whole program, which may announce its reconciles ([Actor].Announces).
+func (l *Law) OfProgram(announces bool) bool {
+	has := ofPrograms
+	if announces {
+		has = ofAnnounced
+	}
+	return l.Races || l.FromSettled || l.Ends || l.Needs&^has == 0
 }
 
 // Check is the state of a law's check for one run. It receives each record, in order, before the record changes the

@@ -51,7 +51,7 @@ var watchLaws = []*Law{{
 var writeLaws = []*Law{{
 	ID: "WRITE-1", Name: "one-worker",
 	Sentence: "A key is synced by one worker at a time, and changes during a sync are synced afterwards.",
-	Profile:  Writing, Needs: Deliveries | Syncs | SettledWorld,
+	Profile:  Writing, Needs: Deliveries | Syncs | SettledWorld | Insides,
 	New: On(oneWorker, sim.SyncStart, sim.Settled),
 }, {
 	ID: "WRITE-2", Name: "any-order",
@@ -72,12 +72,12 @@ var writeLaws = []*Law{{
 }, {
 	ID: "WRITE-5", Name: "never-mutate",
 	Sentence: "An object in a cache is never changed in place.",
-	Profile:  Writing, Needs: Reads | Syncs | SettledWorld,
+	Profile:  Writing, Needs: Reads | Syncs | SettledWorld | Insides,
 	New: On(neverMutate, sim.Mutation, sim.SyncEnd),
 }, {
 	ID: "WRITE-6", Name: "wait-for-caches",
 	Sentence: "A process writes nothing before every cache it reads has had its initial list.",
-	Profile:  Writing, Needs: Commits | Deliveries | Syncs | SettledWorld,
+	Profile:  Writing, Needs: Commits | Deliveries | Syncs | SettledWorld | Insides,
 	New: newWaitForCaches,
 }, {
 	ID: "WRITE-7", Name: "tolerate-other-writers",
@@ -88,7 +88,7 @@ var writeLaws = []*Law{{
 	ID: "WRITE-8", Name: "retry-errors",
 	Sentence: "A failed sync is retried with backoff until it succeeds, and failed dependents are replaced with " +
 		"backoff.",
-	Profile: Writing, Needs: Deliveries | Syncs | SettledWorld,
+	Profile: Writing, Needs: Deliveries | Syncs | SettledWorld | Insides,
 	New: On(retryErrors, sim.SyncEnd, sim.Commit, sim.Settled),
 }, {
 	ID: "WRITE-9", Name: "skip-resyncs",

@@ -149,7 +149,7 @@ var orphanLaws = []*Law{{
 }, {
 	ID: "ORPHAN-2", Name: "release-tolerates-gone",
 	Sentence: "A release that finds the object deleted or recreated is a success.",
-	Needs:    Commits | Reads | Syncs,
+	Needs:    Commits | Reads | Syncs | Insides,
 	New:      On(releaseTolerates, sim.SyncEnd),
 }, {
 	ID: "ORPHAN-3", Name: "policy-decides",

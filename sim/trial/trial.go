@@ -216,7 +216,7 @@ func (t *Trial) Take(a sim.Action) {
 
 func actorOf(process string, c *host.Controller) law.Actor {
 	return law.Actor{Process: process, Controller: c.Name, For: c.For, Owns: c.Owns, Contract: c.Contract,
-		Opaque: c.Hosted()}
+		Opaque: c.Hosted(), Announces: c.Hosted() && c.Announces}
 }
 
 // served returns a function for [law.Judge].Kinds. An empty apiVersion matches any version.
