@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"golang.org/x/mod/modfile"
 )
 
 // controllerRuntime is the module whose controllers announce what they reconcile, and what they read from caches.
@@ -112,7 +110,7 @@ func (b Build) announced(ctx context.Context, t Toolchain, dir string, files *Fi
 	if err != nil || mod == "" {
 		return nil, false, err
 	}
-	return b.replaced(mod, dir, copied)
+	return b.replaced(ctx, t, mod, dir, copied)
 }
 
 // module returns the path of the program's go.mod, or "" if a go.mod of another name cannot be used.
@@ -135,27 +133,12 @@ func (b Build) module(ctx context.Context, t Toolchain) (string, error) {
 
 // replaced writes a copy of go.mod and go.sum in which controller-runtime is replaced. It returns the flag that uses the
 // copy.
-func (b Build) replaced(mod, dir, by string) ([]string, bool, error) {
-	text, err := os.ReadFile(mod)
+func (b Build) replaced(ctx context.Context, t Toolchain, mod, dir, by string) ([]string, bool, error) {
+	// This replaces an earlier replacement, also one of a single version.
+	cmd := t.command(ctx, b.Dir, "mod", "edit", "-print", "-replace="+controllerRuntime+"="+by, mod)
+	text, err := cmd.Output()
 	if err != nil {
-		return nil, false, err
-	}
-	f, err := modfile.Parse(mod, text, nil)
-	if err != nil {
-		return nil, false, err
-	}
-	for _, r := range f.Replace {
-		if r.Old.Path == controllerRuntime {
-			if err := f.DropReplace(r.Old.Path, r.Old.Version); err != nil {
-				return nil, false, err
-			}
-		}
-	}
-	if err := f.AddReplace(controllerRuntime, "", by, ""); err != nil {
-		return nil, false, err
-	}
-	if text, err = f.Format(); err != nil {
-		return nil, false, err
+		return nil, false, fmt.Errorf("go mod edit: %w", err)
 	}
 	sums, err := os.ReadFile(strings.TrimSuffix(mod, ".mod") + ".sum")
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
