@@ -76,44 +76,69 @@ func (c *CacheReader) List(ctx context.Context, out client.ObjectList, opts ...c
 }
 `
 
-// announced adds announcements to controller-runtime, if the program uses it. It makes a copy of the module in the cache,
-// or adds files in dir to the overlay of a vendor folder. It returns additional flags of go build, and whether the
-// program announces its reconciles.
-func (b Build) announced(ctx context.Context, t Toolchain, dir string, files *Files) (flags []string, is bool, err error) {
+// announced returns the overlay and the flags of go build with which a program that uses controller-runtime announces its
+// reconciles. The module is replaced by a copy in the cache. If it is in a vendor folder, files of dir replace its files.
+// If the program does not use the module, or the module cannot be changed, announced returns nil.
+func (b Build) announced(ctx context.Context, t Toolchain, dir string, base *Files) (files *Files, flags []string) {
 	list := append([]string{"list", "-f", "{{.Dir}}"}, b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(list, controllerRuntime+"/pkg/internal/controller")...)
 	cmd.Env = append(cmd.Env, b.Env...)
 	out, err := cmd.Output()
 	at := strings.TrimSuffix(strings.TrimSpace(string(out)), filepath.FromSlash("/pkg/internal/controller"))
 	if err != nil || at == "" {
-		return nil, false, nil // the program does not use controller-runtime
+		return nil, nil
 	}
 	changed, err := announcements(at)
 	if err != nil {
-		return nil, false, err
+		return nil, nil
 	}
-	if !strings.HasPrefix(at, t.modules+string(filepath.Separator)) {
-		for name, text := range changed {
-			extra := filepath.Join(dir, filepath.Base(name))
-			if err := os.WriteFile(extra, text, 0o644); err != nil {
-				return nil, false, err
-			}
-			files.Replace[filepath.Join(at, filepath.FromSlash(name))] = extra
+	if strings.HasPrefix(at, t.modules+string(filepath.Separator)) {
+		copied, err := copyOf(at, b.Cache, changed)
+		if err != nil {
+			return nil, nil
 		}
-		return nil, true, nil
+		if flags, err = b.replaced(ctx, t, dir, copied); err != nil {
+			return nil, nil
+		}
+		return base, flags
 	}
-	copied, err := copyOf(at, b.Cache, changed)
-	if err != nil {
-		return nil, false, err
+	files = &Files{map[string]string{}}
+	for name, by := range base.Replace {
+		files.Replace[name] = by
 	}
-	mod, err := b.module(ctx, t)
-	if err != nil || mod == "" {
-		return nil, false, err
+	for name, text := range changed {
+		extra := filepath.Join(dir, filepath.Base(name))
+		if err := os.WriteFile(extra, text, 0o644); err != nil {
+			return nil, nil
+		}
+		files.Replace[filepath.Join(at, filepath.FromSlash(name))] = extra
 	}
-	return b.replaced(ctx, t, mod, dir, copied)
+	return files, nil
 }
 
-// module returns the path of the program's go.mod, or "" if a go.mod of another name cannot be used.
+// replaced writes to dir a copy of go.mod and go.sum in which controller-runtime is replaced. It returns the flag that
+// uses the copy.
+func (b Build) replaced(ctx context.Context, t Toolchain, dir, by string) ([]string, error) {
+	mod, err := b.module(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	// This replaces an earlier replacement, also one of a single version.
+	cmd := t.command(ctx, b.Dir, "mod", "edit", "-print", "-replace="+controllerRuntime+"="+by, mod)
+	text, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("go mod edit: %w", err)
+	}
+	sums, err := os.ReadFile(strings.TrimSuffix(mod, ".mod") + ".sum")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	to := filepath.Join(dir, "go.mod")
+	return []string{"-modfile=" + to}, errors.Join(os.WriteFile(to, text, 0o644),
+		os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
+}
+
+// module returns the path of the program's go.mod. It returns an error if a go.mod of another name cannot be used.
 func (b Build) module(ctx context.Context, t Toolchain) (string, error) {
 	cmd := t.command(ctx, b.Dir, "env", "-json", "GOMOD", "GOWORK", "GOFLAGS")
 	cmd.Env = append(cmd.Env, b.Env...)
@@ -126,27 +151,9 @@ func (b Build) module(ctx context.Context, t Toolchain) (string, error) {
 		return "", fmt.Errorf("go env: %w", err)
 	}
 	if env.GOWORK != "" || strings.Contains(env.GOFLAGS+strings.Join(b.Flags, " "), "-modfile") {
-		return "", nil
+		return "", errors.New("the go command uses a workspace, or another go.mod")
 	}
 	return env.GOMOD, nil
-}
-
-// replaced writes a copy of go.mod and go.sum in which controller-runtime is replaced. It returns the flag that uses the
-// copy.
-func (b Build) replaced(ctx context.Context, t Toolchain, mod, dir, by string) ([]string, bool, error) {
-	// This replaces an earlier replacement, also one of a single version.
-	cmd := t.command(ctx, b.Dir, "mod", "edit", "-print", "-replace="+controllerRuntime+"="+by, mod)
-	text, err := cmd.Output()
-	if err != nil {
-		return nil, false, fmt.Errorf("go mod edit: %w", err)
-	}
-	sums, err := os.ReadFile(strings.TrimSuffix(mod, ".mod") + ".sum")
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, false, err
-	}
-	to := filepath.Join(dir, "go.mod")
-	return []string{"-modfile=" + to}, true, errors.Join(os.WriteFile(to, text, 0o644),
-		os.WriteFile(filepath.Join(dir, "go.sum"), sums, 0o644))
 }
 
 // copyOf returns a copy of the module with the changed files. Its path is always the same, so that Go's build cache is

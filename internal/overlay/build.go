@@ -75,14 +75,20 @@ func (b Build) Run(ctx context.Context) (t Built, err error) {
 		return t, err
 	}
 	files.Replace[at] = extra
-	announces, is, err := b.announced(ctx, t.Toolchain, dir, files)
-	if err != nil {
-		return t, err
+	if changed, flags := b.announced(ctx, t.Toolchain, dir, files); changed != nil {
+		// An error means that the changed module does not compile, or the program itself does not.
+		if t.Announces = b.compile(ctx, t.Toolchain, dir, changed, flags) == nil; t.Announces {
+			return t, nil
+		}
 	}
-	t.Announces = is
+	return t, b.compile(ctx, t.Toolchain, dir, files, nil)
+}
+
+// compile runs the go command with the overlay, which is written to dir.
+func (b Build) compile(ctx context.Context, t Toolchain, dir string, files *Files, flags []string) error {
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := files.Write(overlay); err != nil {
-		return t, err
+		return err
 	}
 	args := []string{"build"}
 	if b.Test != "" {
@@ -90,16 +96,17 @@ func (b Build) Run(ctx context.Context) (t Built, err error) {
 	}
 	// Without debug information, the build is a fifth faster.
 	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s")
-	args = append(append(args, b.Flags...), announces...)
+	args = append(append(args, b.Flags...), flags...)
 	cmd := t.command(ctx, b.Dir, append(args, b.Package)...)
 	cmd.Env = append(cmd.Env, b.Env...)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		if ctx.Err() != nil {
-			return t, ctx.Err()
-		}
-		return t, b.failed(string(text), err)
+	text, err := cmd.CombinedOutput()
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return b.failed(string(text), err)
 	}
-	return t, nil
+	return nil
 }
 
 // main returns the path and the content of the file that is added to the package.

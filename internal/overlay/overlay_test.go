@@ -173,6 +173,37 @@ func TestFailedBuild(t *testing.T) {
 	}
 }
 
+// A program is built without announcements if its controller-runtime cannot be changed.
+func TestUnknownControllerRuntime(t *testing.T) {
+	const reader, controller = "package internal\n\ntype CacheReader struct{}\n\nfunc (c *CacheReader) Get() {}\n",
+		"package controller\n\ntype Controller struct{}\n\nfunc (c *Controller) Reconcile() {}\n"
+	for _, reader := range []string{reader, ""} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"go.mod": "module example.com/main\n\ngo 1.25.0\n\nrequire sigs.k8s.io/controller-runtime v0.0.0\n\n" +
+				"replace sigs.k8s.io/controller-runtime => ./runtime\n",
+			"main.go":        "package main\n\nimport \"sigs.k8s.io/controller-runtime/pkg/manager\"\n\nfunc main() { manager.Start() }\n",
+			"runtime/go.mod": "module sigs.k8s.io/controller-runtime\n\ngo 1.25.0\n",
+			"runtime/pkg/manager/manager.go": "package manager\n\nimport \"sigs.k8s.io/controller-runtime/pkg/internal/controller\"\n\n" +
+				"func Start() { (&controller.Controller{}).Reconcile() }\n",
+			"runtime/pkg/internal/controller/controller.go": controller,
+			"runtime/pkg/cache/internal/cache_reader.go":    reader,
+		} {
+			at := filepath.Join(dir, name)
+			if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		built, err := overlay.Build{Dir: dir, Package: ".", Out: filepath.Join(t.TempDir(), "x"), Cache: t.TempDir()}.Run(t.Context())
+		if err != nil || built.Announces {
+			t.Errorf("announces: %v, error: %v", built.Announces, err)
+		}
+	}
+}
+
 // The overlay also compiles for systems on which programs cannot be hosted.
 func TestOverlayCompilesElsewhere(t *testing.T) {
 	if os.Getenv("SOAK") == "" {

@@ -46,7 +46,7 @@ func flipsPlot(a *at, owner *thing) error {
 		return a.plot(owner)
 	}
 	for _, p := range a.seen(plots) {
-		if a.cachedAt(gardens, keyOf(gardens, p.GetLabels()[ownerLabel])) == nil {
+		if a.cachedAt(gardens, keyOf(gardens, p, p.GetLabels()[ownerLabel])) == nil {
 			p.Object["spec"] = map[string]any{"turn": 1 - intAt(p, "spec", "turn")}
 			return a.update(p)
 		}
