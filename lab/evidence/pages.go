@@ -76,12 +76,12 @@ func ClausesPage(cover []*Cover, r *Examination) []byte {
 
 const hostingHead = `
 ## Hosting
-All laws are checked for a reconciler that runs step by step. Of a whole program, the world sees requests and watch
-events. If the program uses controller-runtime, it also announces its reconciles: when each begins and ends, for which
-object, and what it reads from caches. So more laws can be checked. Of a program that uses ` + "`serve`" + `, only writes are
-known. *Yes* means that the law is checked. *Settled* means that it is checked for actions after the world had settled.
-*Lost race* means that a violation is always *committed*, because it is unknown what the program had read. *End* means
-that it is checked by how the program ends.
+All laws are checked for a reconciler that runs step by step. A whole program shows only its requests and watch events.
+If the program uses controller-runtime, it also announces its reconciles: when each begins and ends, for which object,
+and what it reads from caches. So more laws can be checked. A program that uses ` + "`serve`" + ` shows only its writes.
+*Yes* means that the law is checked. *Settled* means that it is checked for actions after the world had settled. *Lost
+race* means that a violation is always *committed*, because it is unknown what the program had read. *End* means that
+it is checked by how the program ends.
 
 | law | profile | program that announces | other program | ` + "`serve`" + ` |
 |---|---|---|---|---|

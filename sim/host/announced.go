@@ -9,45 +9,6 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// announcer is a Program that announces its reconciles.
-type announcer interface {
-	Program
-	// SetAnnounced is called before Start.
-	SetAnnounced(to Announced)
-}
-
-// Announced receives the reconciles of a program. Each reconcile has a number, which its requests repeat.
-type Announced interface {
-	// Begin says that a reconcile of a controller has begun.
-	Begin(number int64, controller, key string)
-	// Saw says that the reconcile has read objects of a kind from a cache.
-	Saw(number int64, kind schema.GroupKind, objects []Cached)
-	// End says that the reconcile has ended.
-	End(number int64)
-}
-
-// Cached is an object that a reconcile has read from a cache. Version is empty if the cache did not contain it.
-type Cached struct{ Namespace, Name, Version string }
-
-// announced is a reconcile of a hosted program.
-type announced struct {
-	worker     int
-	controller string
-	key        string
-	since      int // the length of the history when it began
-
-	known bool // the reconciled object is known, and SyncStart is recorded
-	start int
-	owner sim.Ref
-	saw   any
-	seen  map[seenKey]any // the versions that it last read; nil for an object that did not exist
-}
-
-type seenKey struct {
-	kind *fakeapi.Kind
-	key  string
-}
-
 func (g *hosted) Begin(number int64, controller, key string) {
 	taken := map[int]bool{}
 	for _, a := range g.reconciles { //detcheck:ordered only collects into a set
@@ -141,4 +102,24 @@ func (g *hosted) End(number int64) {
 func (g *hosted) stamp(a *announced, r *sim.Record) {
 	g.process.stamp(r)
 	r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
+}
+
+// saw returns the version of an object that the program had read when it sent the call.
+func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
+	if c.announced != nil {
+		if obj, is := c.announced.seen[seenKey{k, sim.Ref{Namespace: namespace, Name: name}.Key()}]; is {
+			return obj
+		}
+	}
+	return g.observations(k).saw(namespace, name, c)
+}
+
+func (g *hosted) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
+	if c.announced != nil {
+		c.announced.seen[seenKey{k, keyOf(m)}] = m
+		if c.Request.Verb == fakeapi.Get {
+			g.identify(c.announced, k, keyOf(m), m)
+		}
+	}
+	g.observations(k).remember(keyOf(m), observation{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
 }

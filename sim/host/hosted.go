@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -142,26 +140,6 @@ func (g *hosted) sign(c *Call, r *sim.Record) {
 	if a := c.announced; a != nil && a.known {
 		r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
 	}
-}
-
-// saw returns the version of an object that the program had read when it sent the call.
-func (g *hosted) saw(c *Call, k *fakeapi.Kind, namespace, name string) any {
-	if c.announced != nil {
-		if obj, is := c.announced.seen[seenKey{k, sim.Ref{Namespace: namespace, Name: name}.Key()}]; is {
-			return obj
-		}
-	}
-	return g.observations(k).saw(namespace, name, c)
-}
-
-func (g *hosted) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
-	if c.announced != nil {
-		c.announced.seen[seenKey{k, keyOf(m)}] = m
-		if c.Request.Verb == fakeapi.Get {
-			g.identify(c.announced, k, keyOf(m), m)
-		}
-	}
-	g.observations(k).remember(keyOf(m), observation{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
 }
 
 func (g *hosted) execute(c *Call, f *FailedRequest) {
