@@ -37,8 +37,10 @@ func (f *found) adoption(s *operator) error {
 	for _, d := range f.each() {
 		copies = append(copies, d.copied(stray))
 	}
-	if is, works, _ := f.adoptsOne(s, copies...); works && !is {
-		copies = nil // it adopts none of them
+	if len(copies) > 1 {
+		if is, works, _ := f.adoptsOne(s, copies...); works && !is {
+			copies = nil // it adopts none of them
+		}
 	}
 	for _, c := range copies {
 		switch is, _, why := f.adoptsOne(s, c); {
