@@ -160,6 +160,7 @@ func (b Build) module(ctx context.Context, t Toolchain) (string, error) {
 // used.
 func copyOf(at, cache string, changed map[string][]byte) (string, error) {
 	h := sha256.New()
+	h.Write([]byte(at)) // a fork may have the same name and version
 	for _, name := range []string{controllerFile, readerFile, wrapperFile} {
 		h.Write(changed[name])
 	}

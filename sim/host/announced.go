@@ -84,7 +84,8 @@ func (g *hosted) identify(a *announced, k *fakeapi.Kind, key string, obj any) {
 		a.saw, a.owner.UID = obj, string(m.GetUID())
 	}
 	r := sim.Record{Op: sim.SyncStart, Cause: g.last, Verb: "sync", Object: a.owner}
-	g.stamp(a, &r)
+	g.process.stamp(&r)
+	a.stamp(&r)
 	a.start = g.process.cluster.world.Record(r).Index
 }
 
@@ -95,13 +96,9 @@ func (g *hosted) End(number int64) {
 		return
 	}
 	r := sim.Record{Op: sim.SyncEnd, Cause: a.start, Verb: "sync", Object: a.owner}
-	g.stamp(a, &r)
+	g.process.stamp(&r)
+	a.stamp(&r)
 	g.process.cluster.world.Record(r)
-}
-
-func (g *hosted) stamp(a *announced, r *sim.Record) {
-	g.process.stamp(r)
-	r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
 }
 
 // saw returns the version of an object that the program had read when it sent the call.

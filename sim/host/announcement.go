@@ -44,3 +44,10 @@ type seenKey struct {
 	kind *fakeapi.Kind
 	key  string
 }
+
+// stamp writes the reconciled object into a record, if it is known.
+func (a *announced) stamp(r *sim.Record) {
+	if a != nil && a.known {
+		r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
+	}
+}

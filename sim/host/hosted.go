@@ -42,7 +42,7 @@ func Hosting(as Controller, make func(c *Cluster, process string) Program) Contr
 	return as
 }
 
-// Sync is never called, because the host cannot see the reconciles of a program.
+// Sync is never called, because a program calls its own reconcile functions.
 func (g *hosted) Sync(_ context.Context, key string) error {
 	panic("host: a program was to sync " + key)
 }
@@ -137,9 +137,7 @@ func (g *hosted) distinguish() {
 func (g *hosted) sign(c *Call, r *sim.Record) {
 	g.process.stamp(r)
 	r.Cause, r.Asked = c.cause, c.asked
-	if a := c.announced; a != nil && a.known {
-		r.Worker, r.For, r.SawFor = a.worker, a.owner, a.saw
-	}
+	c.announced.stamp(r)
 }
 
 func (g *hosted) execute(c *Call, f *FailedRequest) {
