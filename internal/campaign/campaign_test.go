@@ -109,7 +109,7 @@ func failure(index int, story string) Failure {
 }
 
 // write writes the result file of a shard.
-func write(t *testing.T, dir string, h Head, s Shard, records ...*Record) string {
+func write(t testing.TB, dir string, h Head, s Shard, records ...*Record) string {
 	t.Helper()
 	l, err := Open(dir, h, s, func(*Record) error { return nil })
 	if err != nil {
@@ -125,7 +125,7 @@ func write(t *testing.T, dir string, h Head, s Shard, records ...*Record) string
 }
 
 // merged returns the merged result of files as text.
-func merged(t *testing.T, paths ...string) string {
+func merged(t testing.TB, paths ...string) string {
 	t.Helper()
 	var m Merge
 	for _, p := range paths {
