@@ -72,6 +72,9 @@ func (x *exploring) check() error {
 			return usage("--%s=%d: at least %d", n.name, n.value, n.least)
 		}
 	}
+	if x.Likely < 0 {
+		return usage("--likely=%s: at least 0s", x.Likely)
+	}
 	if err := x.sharding.check(); err != nil {
 		return err
 	}

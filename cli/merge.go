@@ -59,7 +59,9 @@ func (m *merging) run(a *app, args []string) error {
 		if info, err := os.Stat(arg); err != nil {
 			return missing(arg, err, nil)
 		} else if info.IsDir() {
-			files, _ = filepath.Glob(filepath.Join(arg, "*"+campaign.Extension))
+			if files, err = resultsIn(arg); err != nil {
+				return usage("%v", err)
+			}
 			if len(files) == 0 {
 				return usage("%s: no results: no file is named *%s", arg, campaign.Extension)
 			}
@@ -121,6 +123,17 @@ func (m *merging) run(a *app, args []string) error {
 		a.print(rep.text())
 	}
 	return nil
+}
+
+// resultsIn returns the paths of the result files in a folder.
+func resultsIn(dir string) (files []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == campaign.Extension {
+			files = append(files, filepath.Join(dir, e.Name()))
+		}
+	}
+	return files, err
 }
 
 func writeViolations(dir string, m *merged) error {

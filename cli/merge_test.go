@@ -86,21 +86,21 @@ func TestKilledShardContinues(t *testing.T) {
 	}
 }
 
-// Each mistake in shards and results is reported in one line.
+// Each mistake in shards and results is reported in one line. The name of a folder is not a pattern.
 func TestBadShards(t *testing.T) {
 	work(t)
 	explore := "explore -n 20 --out out testdata/settles.txtar "
-	if got := typed(t, explore+"--results r --shard 0/2"); got.code != 0 {
+	if got := typed(t, explore+"--results r[1] --shard 0/2"); got.code != 0 {
 		t.Fatal(got.err)
 	}
-	if got := typed(t, "merge r"); got.code != exitUncovered || !strings.Contains(got.out, "not drawn: schedules 10 to 19\n") {
+	if got := typed(t, "merge r[1]"); got.code != exitUncovered || !strings.Contains(got.out, "not drawn: schedules 10 to 19\n") {
 		t.Errorf("half: exit %d, %s", got.code, got.out)
 	}
 	must(t, os.WriteFile("file", nil, 0o644))
 	for args, want := range map[string]string{
 		explore + "--shard 2/2":                          "--shard: 2/2: shards count from 0, so the last one is 1/2",
 		"check --shard 9/3":                              "--shard: 9/3: shards count from 0",
-		explore + "--results r --shard 0/2 --seed 2":     "with other settings: strategy=mix seed=1",
+		explore + "--results r[1] --shard 0/2 --seed 2":     "with other settings: strategy=mix seed=1",
 		explore + "testdata/fights.txtar --results file": "--results: mkdir file: not a directory",
 		"merge":                        "merge takes result files, or folders of them",
 		"merge nothing":                "nothing",

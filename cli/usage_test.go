@@ -88,6 +88,7 @@ func TestBadUsage(t *testing.T) {
 		{"show overlap", "overlap: this is a family of "},
 		{"explore -n many testdata/settles.txtar", "threelaws: explore: --schedules=many is not a whole number"},
 		{"explore -n 0 testdata/settles.txtar", "threelaws: --schedules=0: at least 1"},
+		{"explore --likely -1s testdata/settles.txtar", "threelaws: --likely=-1s: at least 0s"},
 		{"explore testdata/settles.txtar -n", "threelaws: explore: --schedules needs a value"},
 		{"explore --strategy exhaustiv testdata/settles.txtar",
 			"threelaws: --strategy: exhaustiv is not one of its values; did you mean exhaustive?"},

@@ -18,7 +18,7 @@ func Explore(ctx context.Context, f *File, until int, g *Registry, o ExploreOpti
 		until = f.scriptEnd()
 	}
 	p := &Script{File: f, Registry: g, Until: until, Faults: o.Faults, Strict: o.Strict,
-		laws: o.Laws, lawsOnly: o.LawsOnly, out: o.Out, likely: o.Likely}
+		laws: o.Laws, lawsOnly: o.LawsOnly, out: o.Out, likely: o.Likely, interrupted: ctx.Err}
 	if o.Mutant != "" {
 		if what := p.mutate(o.Mutant); what != "" {
 			return nil, wrong(f.Name, 0, "", "%s", what)

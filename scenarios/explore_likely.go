@@ -10,7 +10,7 @@ import (
 )
 
 // likelihood continues a minimized failure at random, from its start and from each line of its page. Each line gets an
-// equal share of the time that is left of p.likely, and at most 200 runs.
+// equal share of the time that is left of p.likely, and at most 200 runs. An interrupt ends it.
 func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) (all []Likely) {
 	all = []Likely{{}}
 	ends := []int{0}
@@ -28,7 +28,7 @@ func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) 
 	until := time.Now().Add(p.likely)
 	for k := range all {
 		share := time.Now().Add(time.Until(until) / time.Duration(len(all)-k))
-		for i := 0; i < continuations && time.Now().Before(share); i++ {
+		for i := 0; i < continuations && time.Now().Before(share) && p.interrupted() == nil; i++ {
 			out := p.Run(explore.Fork(small.Schedule[:ends[k]], explore.SeedAt(1, i)))
 			all[k].How.Of++
 			if len(out.Findings) > 0 && out.Findings[0].Same(small.Violation) {
@@ -41,11 +41,12 @@ func (p *Script) likelihood(run *Run, page *render.Page, small *explore.Shrunk) 
 
 // decided lists how likely the failure is at the start, and after each line that changes this by 10 or more percent.
 func decided(all []Likely) string {
-	text, last := "", -1.0
+	text, last, fewest := "", -1.0, continuations
 	for _, l := range all {
 		if l.How.Of == 0 {
 			continue
 		}
+		fewest = min(fewest, l.How.Of)
 		now := float64(l.How.Failed) / float64(l.How.Of)
 		if last >= 0 && now < last+0.1 && now > last-0.1 {
 			continue
@@ -63,5 +64,9 @@ func decided(all []Likely) string {
 	if text == "" {
 		return ""
 	}
-	return fmt.Sprintf("how likely the failure still was, by %d random continuations: %s", continuations, text)
+	number := fmt.Sprint(fewest)
+	if fewest < continuations {
+		number += " or more"
+	}
+	return fmt.Sprintf("how likely the failure still was, by %s random continuations: %s", number, text)
 }

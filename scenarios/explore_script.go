@@ -31,11 +31,12 @@ type Script struct {
 	// atOnce executes the user's actions at once, as in the default run. Otherwise they race with the controllers.
 	atOnce bool
 
-	bound     int           // the maximal number of steps in a settle; 0 means the default
-	idle      int           // the maximal number of steps without a commit; 0 means the default
-	unsettled bool          // the default run did not settle
-	likely    time.Duration // the real time for measuring how likely a failure is after each step; 0 for none
-	asked     *asked        // records what the runs exercise; nil if not needed
+	bound       int           // the maximal number of steps in a settle; 0 means the default
+	idle        int           // the maximal number of steps without a commit; 0 means the default
+	unsettled   bool          // the default run did not settle
+	likely      time.Duration // the real time for measuring how likely a failure is after each step; 0 for none
+	interrupted func() error  // returns an error if likelihood must end early; set if likely is
+	asked       *asked        // records what the runs exercise; nil if not needed
 }
 
 func (p *Script) program() []*Step { return p.File.Steps[:min(p.Until, len(p.File.Steps))] }

@@ -248,7 +248,7 @@ func (r *results) minimized(ctx context.Context, o ExploreOptions, f *campaign.F
 			return raw, err
 		}
 	}
-	c, err := r.program.shrink(failing, cmp.Or(o.Budget, shrinkBudget), nil)
+	c, err := r.program.shrink(failing, cmp.Or(o.Budget, shrinkBudget), func() bool { return ctx.Err() != nil })
 	if err == nil {
 		o.accepts(c)
 	}

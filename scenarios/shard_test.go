@@ -125,3 +125,57 @@ func TestLikely(t *testing.T) {
 		t.Errorf("it says %s", c.Page.Small)
 	}
 }
+
+// interrupted is a context that is canceled by left calls of Err after a call of begin.
+type interrupted struct {
+	context.Context
+	left  int
+	begun bool
+}
+
+func (c *interrupted) begin(*scenarios.Counterexample) { c.begun = true }
+
+func (c *interrupted) Err() error {
+	if !c.begun {
+		return nil
+	}
+	if c.left--; c.left >= 0 {
+		return nil
+	}
+	return context.Canceled
+}
+
+// An interrupt ends the random continuations of a failure. The text has the real number of them.
+func TestInterruptedLikely(t *testing.T) {
+	f := parse(t, "controllers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
+	ctx := &interrupted{Context: t.Context(), left: 20}
+	x, err := scenarios.Explore(ctx, f, -1, registry(), scenarios.ExploreOptions{Schedules: 30, Likely: time.Hour,
+		Laws: []string{"take-ownership"}, Raw: ctx.begin})
+	if err != nil || len(x.Failures) == 0 {
+		t.Fatal(err, x)
+	}
+	c := x.Failures[0]
+	if n := c.Likely[0].How.Of; n == 0 || n > 20 || c.Likely[1].How.Of > 0 ||
+		!strings.Contains(c.Page.Small, fmt.Sprintf("by %d or more random continuations: at the start ", n)) {
+		t.Errorf("%+v: %s", c.Likely, c.Page.Small)
+	}
+}
+
+// An interrupted shard does not finish the violation that it minimizes. The shard minimizes it when it continues.
+func TestInterruptedMinimizing(t *testing.T) {
+	f := parse(t, "controllers replicaset@selector replication@selector\napply world.yaml\nsettle\n")
+	o := scenarios.ExploreOptions{Schedules: 30, Results: t.TempDir(), Laws: []string{"take-ownership"}}
+	for _, left := range []int{3, 1_000_000} {
+		ctx := &interrupted{Context: t.Context(), left: left}
+		o.Accept = func(c *scenarios.Counterexample) string { ctx.begin(c); return "" }
+		x, err := scenarios.Explore(ctx, f, -1, registry(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m campaign.Merge
+		must(t, m.ReadFile(x.Results))
+		if failures := m.Results[0].Failures; len(failures) != 1 || (failures[0].Story != nil) != (left > 3) {
+			t.Errorf("%d calls before the interrupt: %+v", left, failures)
+		}
+	}
+}
