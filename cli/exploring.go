@@ -78,6 +78,9 @@ func (x *exploring) check() error {
 	if err := x.sharding.check(); err != nil {
 		return err
 	}
+	if x.First && x.divided() {
+		return usage("--first: each shard would stop at its own first violation: leave out --first, --shard or --results")
+	}
 	x.Shard, x.Results, x.SaveEvery = x.Part, x.results, saveEvery
 	x.limit = memoryLimit(x.memory)
 	if x.States > 0 && x.Strategy != "exhaustive" {

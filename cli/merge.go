@@ -62,6 +62,9 @@ func (m *merging) run(a *app, args []string) error {
 			if files, err = resultsIn(arg); err != nil {
 				return usage("%v", err)
 			}
+			if m.to != "" && filepath.Ext(m.to) == campaign.Extension && filepath.Dir(m.to) == filepath.Clean(arg) {
+				return usage("-o %s: merge would read this file too, the next time: write it to another folder than %s", m.to, arg)
+			}
 			if len(files) == 0 {
 				return usage("%s: no results: no file is named *%s", arg, campaign.Extension)
 			}

@@ -100,7 +100,9 @@ func TestBadShards(t *testing.T) {
 	for args, want := range map[string]string{
 		explore + "--shard 2/2":                          "--shard: 2/2: shards count from 0, so the last one is 1/2",
 		"check --shard 9/3":                              "--shard: 9/3: shards count from 0",
-		explore + "--results r[1] --shard 0/2 --seed 2":     "with other settings: strategy=mix seed=1",
+		explore + "--results r[1] --shard 0/2 --seed 2":  "with other settings: strategy=mix seed=1",
+		explore + "--results out --first":                "--first: each shard would stop at its own first violation",
+		"merge -o r[1]/all.jsonl r[1]":                   "write it to another folder than r[1]",
 		explore + "testdata/fights.txtar --results file": "--results: mkdir file: not a directory",
 		"merge":                        "merge takes result files, or folders of them",
 		"merge nothing":                "nothing",
