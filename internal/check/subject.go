@@ -130,7 +130,8 @@ var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-
 	"somebody-elses",
 	"rival-for-an-orphan", "terminating-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
 	"name-taken", "replaced", "other-namespace", "long-names", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",
-	"deleted/unseen", "recreated/background", "recreated/foreground", "recreated/orphan", "held", "terminating", "restored"}
+	"deleted/unseen", "recreated/background", "recreated/foreground", "recreated/orphan", "held", "dependent-held",
+	"terminating", "restored"}
 
 // ending lists laws that end a run when they are violated. They cannot be skipped.
 var ending = []string{law.AlwaysSettles, "NOFIGHT-1", "EXACT-7b"}

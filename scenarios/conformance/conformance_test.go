@@ -148,7 +148,7 @@ var wrongOperators = []wrongOperator{
 	{false, wrong{recreated: true}, "recreated/background", "recreated-is-another"},
 	{false, wrong{recalls: true}, "recreated/foreground", "exact-sum"},
 	{true, wrong{going: true}, "recreated/orphan", "status-only-when-terminating"},
-	{true, wrong{strips: true}, "held", "expect"},
+	{true, wrong{strips: true}, "held", "finalizers-hold"},
 	{true, wrong{going: true}, "terminating", "status-only-when-terminating"},
 	{false, wrong{recreated: true}, "restored", "recreated-is-another"},
 	{true, wrong{recreated: true}, "restored", "recreated-is-another"},

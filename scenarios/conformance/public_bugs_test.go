@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"hash/fnv"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -167,6 +168,7 @@ func scales(keeps bool) idiom {
 		case !keeps:
 			next.SetOwnerReferences(nil)
 		}
+		next.SetFinalizers(was.GetFinalizers())
 		next.SetResourceVersion(was.GetResourceVersion())
 		return a.update(next)
 	}
@@ -199,6 +201,7 @@ var publicBugs = []publicBug{
 	{"a cluster-scoped object for a name in all namespaces", []host.Controller{reconciler("names", gardens,
 		finalized(plotOfName, removesPlotOfName), plots)}, []host.Controller{reconciler("names", gardens, keepsPlot(true), plots)},
 		"other-namespace", "expect"},
+	{"overwrites the finalizers of a dependent", by(replacesAll(false)), by(replacesAll(true)), "dependent-held", "finalizers-hold"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
@@ -222,6 +225,37 @@ func createsOrUpdates(a *at, owner *thing) error {
 		}
 	}
 	return a.prune(owner)
+}
+
+// replacesAll replaces a dependent that differs from the wanted one. The wanted one has no finalizers; if keeps is set, it
+// has those of the existing dependent.
+func replacesAll(keeps bool) idiom {
+	return func(a *at, owner *thing) error {
+		for _, name := range wanted(owner) {
+			next := a.dependent(owner, name)
+			is := a.cached(name)
+			if is == nil {
+				if err := a.create(next); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := mine(owner, is); err != nil {
+				return err
+			}
+			if reflect.DeepEqual(is.Object["data"], next.Object["data"]) {
+				continue
+			}
+			next.SetResourceVersion(is.GetResourceVersion())
+			if keeps {
+				next.SetFinalizers(is.GetFinalizers())
+			}
+			if err := a.update(next); err != nil {
+				return err
+			}
+		}
+		return a.prune(owner)
+	}
 }
 
 // refersAfar creates a ConfigMap in another namespace than its owner, with a ControllerRef to the owner.

@@ -101,6 +101,18 @@ func stamps(due func(since time.Duration) (now bool, next time.Duration)) idiom 
 	}
 }
 
+// recreates tries to create its dependents every second, without a look whether they exist. While each write takes a second
+// or two, it is never idle.
+func recreates(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		if err := ignoreAlreadyExists(a.create(a.dependent(owner, name))); err != nil {
+			return err
+		}
+	}
+	a.env.Queue.AddAfter(key(owner), time.Second)
+	return a.prune(owner)
+}
+
 // expires deletes its owner one hour after its creation.
 func expires(a *at, owner *thing) error {
 	if left := time.Hour - a.env.Now().Sub(owner.GetCreationTimestamp().Time); left > 0 {
@@ -133,6 +145,16 @@ func TestTimePasses(t *testing.T) {
 		{"ttl", expires, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) { finds(t, prepared(t, subjectOf(t, by(x.idiom)...)), "faults", x.law) })
+	}
+}
+
+// A slow fault ends, so that an operator that polls is idle between two polls.
+func TestSlowEnds(t *testing.T) {
+	c := placed(t, prepared(t, subjectOf(t, by(recreates)...)), "faults")
+	c.Faults, c.User, c.Schedules = map[string]int{"slow": 1}, nil, 20
+	x, err := c.Explore(t.Context(), t.Name())
+	if err != nil || len(x.Failures) > 0 {
+		t.Errorf("%v\n%s", err, x.Text())
 	}
 }
 

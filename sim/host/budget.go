@@ -36,7 +36,7 @@ type budget struct {
 //	lost      a write is executed and answered 504
 //	relist    a watch breaks; the process lists again and misses the events in between
 //	resync    every cached object is delivered again, unchanged
-//	slow      from now on, each write of the process takes one or two seconds
+//	slow      each of the next 100 writes of the process takes one or two seconds
 func (c *Cluster) NewBudget(counts map[string]int) (sim.Actor, error) {
 	b := &budget{cluster: c, left: make([]int, len(faults)), details: map[string][]string{}}
 	for _, name := range sortedKeys(counts) {

@@ -118,19 +118,21 @@ func (f *FailedRequest) answers(req *fakeapi.Request) bool {
 	return true
 }
 
-// mostSlow is the longest duration of a slow write, in seconds.
-const mostSlow = 2
+const (
+	mostSlow   = 2   // the longest duration of a slow write, in seconds
+	slowWrites = 100 // the number of slow writes; without an end, an operator that polls would never be idle
+)
 
-// slow makes each later write of a process take one or two seconds. Without this fault, no time passes between a write
-// and its consequences. So a controller that writes the current time in each reconcile would write the same time again,
-// and change nothing.
+// slow makes each of a process's next writes take one or two seconds. Without this fault, no time passes between a
+// write and its consequences. So a controller that writes the current time in each reconcile would write the same time
+// again, and change nothing.
 var slow = &fault{
 	name: "slow",
 	strikes: func(p *Process) bool {
 		return p.slow == 0 && p.asker(func(a asker) bool { return writes(a.request()) }) != nil
 	},
 	strike: func(p *Process) {
-		p.slow = time.Duration(1+p.cluster.world.Pick(mostSlow, "how slow")) * time.Second
-		p.cluster.fact(p, "slow", fmt.Sprintf("each write takes %s", p.slow))
+		p.slow, p.slowWrites = time.Duration(1+p.cluster.world.Pick(mostSlow, "how slow"))*time.Second, slowWrites
+		p.cluster.fact(p, "slow", fmt.Sprintf("each of its next %d writes takes %s", slowWrites, p.slow))
 	},
 }

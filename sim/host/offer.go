@@ -152,7 +152,7 @@ func (p *Process) noteSynced() {
 func (a actor) Footprint(x sim.Action) sim.Footprint {
 	p := a.p
 	f := sim.Footprint{Process: p.Name,
-		Global: len(p.members) > 0 || p.slow > 0} // an action may start or stop other processes, or move the clock
+		Global: len(p.members) > 0 || p.slowWrites > 0} // an action may start or stop other processes, or move the clock
 	switch {
 	case p.engine != nil:
 		f.Global = true
@@ -190,6 +190,7 @@ func (a actor) Digest(h *sim.Hash) {
 	h.Word(uint64(p.Incarnation))
 	h.Bool(p.Down)
 	h.Word(uint64(p.slow))
+	h.Word(uint64(p.slowWrites))
 	if p.Down {
 		h.Bool(p.restarts)
 		h.Word(p.from)

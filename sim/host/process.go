@@ -38,7 +38,8 @@ type Process struct {
 	restarts   bool         // the process is down and may restart
 	from       uint64       // revision of the lists at the next start; 0 for the latest
 
-	slow time.Duration // how long each write takes, in virtual time
+	slow       time.Duration // how long each slow write takes, in virtual time
+	slowWrites int           // the number of the next writes that are slow
 
 	exits    int // consecutive exits of the process's program without a successful write
 	exitedAt int // the length of the history at the last exit

@@ -174,7 +174,11 @@ func writes(req *fakeapi.Request) bool { return req.Verb != fakeapi.Get && req.V
 // linger has no effect if the clock would pass its horizon.
 func (p *Process) linger(req *fakeapi.Request) {
 	clock := &p.cluster.world.Clock
-	if to := clock.Elapsed() + p.slow; p.slow > 0 && writes(req) && (clock.Horizon == 0 || to <= clock.Horizon) {
+	if p.slowWrites == 0 || !writes(req) {
+		return
+	}
+	p.slowWrites--
+	if to := clock.Elapsed() + p.slow; clock.Horizon == 0 || to <= clock.Horizon {
 		clock.Reach(to)
 	}
 }

@@ -46,14 +46,15 @@ func (s *State) putOn(process, finalizer string) bool {
 
 // mayTakeOff reports whether an actor may remove a finalizer, because the actor declares it or has added it. The
 // garbage collector may remove the server's finalizers (orphan, foregroundDeletion). An actor of profile Ownership that
-// declares no finalizers may remove those that neither the server nor another actor has declared or added.
+// declares no finalizers may remove all except those of the server, those that another actor has declared or added, and
+// those that the user has added to existing objects.
 func (s *State) mayTakeOff(sub *Actor, finalizer string) bool {
 	switch {
 	case slices.Contains(sub.Finalizers, finalizer), s.putOn(sub.Process, finalizer):
 		return true
 	case sub.Controller == collector:
 		return meta.ByPolicy(finalizer)
-	case meta.ByPolicy(finalizer) || sub.Finalizers != nil || sub.Profile > Ownership:
+	case meta.ByPolicy(finalizer) || s.others[finalizer] || sub.Finalizers != nil || sub.Profile > Ownership:
 		return false
 	}
 	for _, p := range s.processes {

@@ -17,7 +17,7 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 	h.Bool(s.dropping)
 	h.Word(s.orphanings.digest())
 	h.Word(s.missingNamed.digest())
-	h.Word(s.everOwned.digest() + s.uncertainCounts.digest())
+	h.Word(s.everOwned.digest() + s.uncertainCounts.digest() + digestNames(s.others))
 	h.Word(s.recentlyDeleted.digest(now) + s.forbidden.digest() + sim.Mix(s.spared.digest()))
 	var kinds, bare uint64
 	for _, l := range s.kinds {
@@ -34,6 +34,13 @@ func (s *State) digest(h *sim.Hash, hotLoop int, now time.Duration) {
 		h.Word(s.digestProcess(p, hotLoop, now))
 		h.Word(s.digestKnown(&p.Actor, &p.known))
 	}
+}
+
+func digestNames(names map[string]bool) (sum uint64) {
+	for n := range names { //detcheck:ordered a sum
+		sum += sim.Mix(uint64(sim.HashString(n)))
+	}
+	return sum
 }
 
 func (p *orphanings) digest() uint64 {
@@ -139,11 +146,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 			sum += uint64(sim.HashString(c.Kind))
 		}
 	}
-	for f := range p.puts { //detcheck:ordered a sum
-		var h sim.Hash
-		h.String(f)
-		sum += sim.Mix(uint64(h))
-	}
+	sum += digestNames(p.puts)
 	for g := range p.gave { //detcheck:ordered a sum
 		sum += digestPair(g.object, g.owner, 1)
 	}

@@ -29,6 +29,9 @@ func (s *State) fold(r *sim.Record, p *process, w *Write) {
 		if s.byProcess[r.Process] == nil && r.Process != Server { // the user, or another client without an actor
 			s.newEpoch()
 		}
+		if r.Process == User && !w.Deletes {
+			note(s.others, w)
+		}
 		for _, p := range s.processes {
 			p.noteWrite(r, w)
 		}
@@ -230,7 +233,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	p.told(r)
 	p.createdUnseen.note(p, r, w)
 	p.gives(w)
-	p.hangs(w)
+	note(p.puts, w)
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}
@@ -255,19 +258,15 @@ func (p *process) gives(w *Write) {
 	}
 }
 
-// hangs notes the finalizers that a write adds to an existing object, except orphan and foregroundDeletion. It ignores
-// creations, because their finalizers may come from a template.
-func (p *process) hangs(w *Write) {
+// note adds to a set the finalizers that a write adds to an existing object, except orphan and foregroundDeletion. It
+// ignores creations, because their finalizers may come from a template.
+func note(finalizers map[string]bool, w *Write) {
 	if w.Before == nil || w.After == nil {
 		return
 	}
 	for _, f := range w.After.GetFinalizers() {
-		if meta.ByPolicy(f) || meta.Finalized(w.Before, f) {
-			continue
+		if !meta.ByPolicy(f) && !meta.Finalized(w.Before, f) {
+			finalizers[f] = true
 		}
-		if p.puts == nil {
-			p.puts = map[string]bool{}
-		}
-		p.puts[f] = true
 	}
 }

@@ -158,7 +158,7 @@ var finalizerLaws = []*Law{{
 	Sentence: "An object with finalizers stays until each finalizer is removed by the controller that added it.",
 	Needs:    Commits,
 	Unchecked: "what the server enforces by itself; that a controller which declares no finalizers takes off only " +
-		"its own: it may take off any but the server's and those that others declare",
+		"its own: it may take off any but the server's, and those that others declare or the user adds to an object",
 	New: On(finalizersHold, sim.Commit),
 }, {
 	ID: "FIN-3", Name: "keep-objects-in-use",

@@ -31,6 +31,8 @@ type State struct {
 	spared              forbidden           // objects that the server refuses to delete
 	deletedSinceSettled deletedSinceSettled // nil in a world without whole programs
 
+	others map[string]bool // finalizers that the user has added to existing objects
+
 	epoch     int  // increases at each write of the user, era switch, server upgrade and server downgrade
 	dropping  bool // the server drops the controller field of owner references
 	restarted bool // a process crashed or restarted in this epoch
@@ -48,6 +50,7 @@ type selecting struct {
 func (s *State) init() {
 	s.stored = newStored()
 	s.byProcess = map[string]*process{}
+	s.others = map[string]bool{}
 	s.selectors = map[selecting]labels.Selector{}
 	s.orphanings.byObject = map[types.UID][]orphaning{}
 }
@@ -55,6 +58,7 @@ func (s *State) init() {
 func (s *State) reset() {
 	s.stored.reset()
 	clear(s.selectors)
+	clear(s.others)
 	clear(s.orphanings.byObject)
 	s.missingNamed.reset()
 	clear(s.everOwned.had)
@@ -84,7 +88,8 @@ func (s *State) addActor(sub Actor) {
 		clear(s.selectors)
 		return
 	}
-	p := &process{Actor: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{}}
+	p := &process{Actor: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{},
+		puts: map[string]bool{}}
 	if sub.moments&AtWrite != 0 && (sub.For.Kind == "" || len(sub.MayEdit) > 0) {
 		p.lookups = map[coords]lookup{}
 	}

@@ -104,6 +104,7 @@ var _ = tells([]story{
 	}},
 
 	{"FIN-1", "its own, that it does not declare", kept, func(t *tape) { t.hangs("op", "op") }},
+	{"FIN-1", "one that the user was seen to put on", broken, func(t *tape) { t.hangs(User, "op") }},
 	{"FIN-1", "one that another was seen to put on", broken, func(t *tape) { t.hangs("job", "op") }},
 	{"EXACT-6", "a finalizer that it was seen to put on", broken, func(t *tape) {
 		o := t.stored(object("App", "a"))
