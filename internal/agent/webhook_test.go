@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -122,8 +123,20 @@ func refused(t *testing.T, w *trial.Trial, name, why string) {
 	}
 }
 
-// admitting prepares a check of a program with a mutating webhook for ConfigMaps.
-func admitting(t *testing.T, sample, operation string) (*check.Plan, error) {
+const widgets = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`
+
+// admitting prepares a check of a program with a mutating webhook for ConfigMaps and Widgets. It installs more objects.
+func admitting(t *testing.T, sample, operation string, more ...string) (*check.Plan, error) {
 	t.Helper()
 	read := func(name, text string) *check.File {
 		t.Helper()
@@ -152,11 +165,13 @@ webhooks:
   admissionReviewVersions: [v1]
   sideEffects: None
   clientConfig: {caBundle: %s, service: {namespace: default, name: hook, path: /mutate}}
-  rules: [{operations: [%s], apiGroups: [""], apiVersions: [v1], resources: [configmaps]}]
-`, encoded(certificate), encoded(key), encoded(agent.Authority), operation))
+  rules: [{operations: [%s], apiGroups: ["", example.com], apiVersions: [v1], resources: [configmaps, widgets]}]
+---
+%s`, encoded(certificate), encoded(key), encoded(agent.Authority), operation, strings.Join(more, "---")))
 	b := program(t, "bare", "webhook")
 	b.Projections = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
 	s := check.Operator{Controller: b.Controller(host.Controller{Name: "bare"}), Schedules: 1,
+		CRDs:   []*check.File{read("crds.yaml", widgets)},
 		Sample: read("sample.yaml", sample), Server: &fakeapi.Options{WebhooksLater: true}}
 	for _, o := range install.Objects {
 		s.Installed = append(s.Installed, o.Unstructured)
@@ -173,6 +188,20 @@ func TestSampleIsAdmitted(t *testing.T) {
 		if !strings.Contains(world, want) {
 			t.Errorf("the world lacks %q:\n%s", want, world)
 		}
+	}
+}
+
+// A custom object that is installed beside the operator in each world contains the changes by the operator's webhooks.
+func TestInstalledObjectIsAdmitted(t *testing.T) {
+	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\n", "CREATE", `
+apiVersion: example.com/v1
+kind: Widget
+metadata: {name: good, namespace: default}
+`)
+	must(t, err)
+	installed := plan.Cases[0].World(nil).Installed
+	if !regexp.MustCompile(`kind: Widget\n(.*\n)*? +admitted: "yes"`).MatchString(installed) {
+		t.Errorf("the Widget is not admitted:\n%s", installed)
 	}
 }
 

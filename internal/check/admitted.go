@@ -21,6 +21,7 @@ func (s *operator) standalone() error {
 	if !s.Controller.Hosted() {
 		return nil
 	}
+	s.admitInstalled()
 	r, err := s.drawn(nil, nil, nil)
 	if err != nil {
 		return nil
@@ -68,6 +69,51 @@ func (s *operator) admit(r *quiet) error {
 	}
 	s.owner = admitted
 	return nil
+}
+
+// admitInstalled creates the custom objects in installed while the program runs, as admit does with the sample. Built-in
+// objects stay as they are, because the program or its webhooks may need them to start.
+func (s *operator) admitInstalled() {
+	hook := func(m manifest) bool { return strings.HasSuffix(m.GetKind(), "WebhookConfiguration") }
+	custom := func(m manifest) bool {
+		_, d := s.server.Kind(m.GroupVersionKind()).Definition()
+		return d != nil && len(m.GetFinalizers()) == 0
+	}
+	if !slices.ContainsFunc(s.installed, hook) || !slices.ContainsFunc(s.installed, custom) {
+		return
+	}
+	with, without := s.server, s.server.Fork()
+	for _, m := range s.installed {
+		if custom(m) {
+			remove(without, m)
+		}
+	}
+	s.server = without
+	r, err := s.drawn(nil, nil, nil)
+	if err != nil {
+		s.server = with
+		return
+	}
+	defer r.Stop()
+	for i, m := range s.installed {
+		if !custom(m) {
+			continue
+		}
+		admitted, err := s.admitted(r, m)
+		if err != nil {
+			s.notes = appendOnce(s.notes, fmt.Sprintf("%s exists, although the operator's webhooks refuse it", m.at()))
+		} else if create(without, admitted) == nil {
+			s.installed[i] = admitted
+			continue
+		}
+		_ = create(without, m) // load has created it without an error
+	}
+	s.installs = s.text()
+}
+
+func remove(server *fakeapi.Server, m manifest) {
+	server.Do(sim.Epoch, &fakeapi.Request{Verb: fakeapi.Delete, Kind: server.Kind(m.GroupVersionKind()),
+		Namespace: m.GetNamespace(), Name: m.GetName()})
 }
 
 // admits reports whether the program's webhooks accept an object. A world's initial objects are not sent to webhooks.
