@@ -212,7 +212,7 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 
 // certify does the work of cert-manager. It adds the Secrets of the Certificates in the manifests. If there are
 // webhooks, it also adds each Secret that the operator mounts and the manifests do not contain. If certify added any
-// Secret, it sets the missing CA bundles of webhooks.
+// Secret, it sets the missing CA bundles of webhooks, and removes the objects that only cert-manager reads.
 func certify(op *operator, b *agent.Binary) {
 	made := false
 	for _, o := range slices.Clone(op.Installed) {
@@ -233,6 +233,13 @@ func certify(op *operator, b *agent.Binary) {
 	}
 	if !made {
 		return
+	}
+	if !op.defines("cert-manager.io") { // otherwise each sample prints that the server does not serve these objects
+		op.Installed = slices.DeleteFunc(op.Installed, func(o *unstructured.Unstructured) bool {
+			secret, _, _ := unstructured.NestedString(o.Object, "spec", "secretName")
+			return strings.HasPrefix(o.GetAPIVersion(), "cert-manager.io/") &&
+				(o.GetKind() != "Certificate" || op.find("Secret", o.GetNamespace(), secret) != nil)
+		})
 	}
 	op.eachClientConfig(func(config map[string]any) {
 		if bundle, _ := config["caBundle"].(string); bundle == "" || bundle == "Cg==" { // "Cg==" is a placeholder
@@ -258,6 +265,16 @@ func (op *operator) certificate(namespace, name string, hosts []string) bool {
 	op.Notes = append(op.Notes, fmt.Sprintf("Secret %s/%s is made with a certificate for %s", namespace, name,
 		strings.Join(hosts, ", ")))
 	return true
+}
+
+// defines reports whether a CRD of the operator is in this API group.
+func (op *operator) defines(group string) bool {
+	return slices.ContainsFunc(op.CRDs, func(f *check.File) bool {
+		return slices.ContainsFunc(f.Objects, func(o check.Object) bool {
+			of, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+			return of == group
+		})
+	})
 }
 
 func (op *operator) webhookServices() (hosts []string) {

@@ -491,3 +491,50 @@ func TestCertificateNote(t *testing.T) {
 		t.Errorf("got %q\nwant %q", op.Notes, want)
 	}
 }
+
+// Objects that only cert-manager reads are removed, because check does the work of cert-manager. A CRD of cert-manager
+// keeps them, and a Certificate that check cannot make stays, so that check prints that the server does not serve it.
+func TestCertManagerObjects(t *testing.T) {
+	const manifests = `
+apiVersion: cert-manager.io/v1
+kind: Issuer
+metadata: {name: issuer, namespace: system}
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: serving, namespace: system}
+spec: {secretName: certs, dnsNames: [hook.system.svc]}
+---
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: nameless, namespace: system}
+spec: {secretName: other}
+`
+	definition := "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n" +
+		"metadata: {name: issuers.cert-manager.io}\nspec: {group: cert-manager.io}\n"
+	for crds, want := range map[string]string{
+		"":         "Certificate/nameless Secret/certs",
+		definition: "Issuer/issuer Certificate/serving Certificate/nameless Secret/certs",
+	} {
+		op := &operator{}
+		f, err := check.Read("manifests.yaml", []byte(manifests))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, o := range f.Objects {
+			op.Installed = append(op.Installed, o.Unstructured)
+		}
+		if f, err = check.Read("crds.yaml", []byte(crds)); err != nil {
+			t.Fatal(err)
+		}
+		op.CRDs = append(op.CRDs, f)
+		certify(op, &agent.Binary{})
+		var got []string
+		for _, o := range op.Installed {
+			got = append(got, o.GetKind()+"/"+o.GetName())
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("with %d bytes of CRDs, %q is installed, want %s", len(crds), got, want)
+		}
+	}
+}
