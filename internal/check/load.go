@@ -187,6 +187,9 @@ func (s *operator) readOwner() error {
 // accept checks that the server accepts the sample and the objects around it.
 func (s *operator) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
+		if err := s.older(); err != nil {
+			return err
+		}
 		return mistake("Controller", "%s", what)
 	}
 	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // Installed contains the object
@@ -214,6 +217,18 @@ func (s *operator) accept() error {
 	}
 	for _, what := range s.pruned {
 		s.notes = append(s.notes, what.Error()+"; it is left out, as a server does")
+	}
+	return nil
+}
+
+// older returns an error if the sample of a program has another version than the one that its CRD stores.
+func (s *operator) older() error {
+	gvk := s.owner.GroupVersionKind()
+	for _, k := range s.server.Kinds() {
+		if s.Controller.Hosted() && k.GVK.GroupKind() == gvk.GroupKind() && k.GVK != gvk {
+			return s.Sample.place(s.owner, fmt.Errorf("%s has the version %s, but its CRD stores %s: write the sample in version %s",
+				s.owner.at(), gvk.Version, k.GVK.Version, k.GVK.Version))
+		}
 	}
 	return nil
 }

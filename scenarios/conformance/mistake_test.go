@@ -47,6 +47,22 @@ func TestMistakes(t *testing.T) {
 			s.Run = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
 		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (0 requests, " +
 			"none of which was refused; it does not watch Widget)"},
+		"a program and a sample of a version that is not stored": {func(s *Subject) {
+			s.Controller = host.Controller{}
+			s.Run = func(context.Context, *rest.Config) error { return nil }
+			crds(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  names: {kind: Widget, plural: widgets}
+  scope: Namespaced
+  versions:
+  - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+`)(s)
+		}, "apiVersion: example.com/v1beta1\nkind: Widget\nmetadata: {name: a}\n",
+			"SAMPLE:1: widget/a has the version v1beta1, but its CRD stores v1: write the sample in version v1"},
 		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
 			"conformance.Subject: Run and Controller exclude each other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
