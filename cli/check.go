@@ -304,7 +304,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 		c.code = worse(c.code, exitInterrupted)
 		return nil
 	case err != nil:
-		return c.unprepared(sample, err, sample == op.Samples[len(op.Samples)-1])
+		return c.unprepared(op, sample, err)
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {
 		c.left = half // if even the first quiet runs were slow, the cases still get half of the time

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -163,7 +165,8 @@ func lawChecked(s *sampleTried, v *check.Verdict, told *lawResult) ci.File {
 
 // unprepared reports that a sample could not be explored. The check fails if the user named samples with --sample. It
 // also fails if this is the last sample and none could be explored.
-func (c *checking) unprepared(sample *check.File, err error, last bool) error {
+func (c *checking) unprepared(op *operator, sample *check.File, err error) error {
+	last := sample == op.Samples[len(op.Samples)-1]
 	text := err.Error()
 	if !strings.HasPrefix(text, sample.Name) {
 		text = sample.Name + ": " + text
@@ -176,7 +179,7 @@ func (c *checking) unprepared(sample *check.File, err error, last bool) error {
 		if first := c.idle[idle.Why()]; first != "" {
 			text = short + ", as with " + first
 		} else {
-			text += c.idles(sample, idle)
+			text += c.idles(op, sample, idle)
 		}
 	} else if len(c.Samples) == 0 {
 		text += another
@@ -198,12 +201,15 @@ const another = "; --sample FILE names another sample"
 
 // idles returns a suggestion for a sample for which the operator did nothing, such as the flags to add. With -v it
 // prints the last lines of the operator's output.
-func (c *checking) idles(sample *check.File, idle *check.Idle) string {
+func (c *checking) idles(op *operator, sample *check.File, idle *check.Idle) string {
 	if c.idle == nil {
 		c.idle = map[string]string{}
 	}
 	c.idle[idle.Why()] = sample.Name
 	text := "; --args, --env and --with FILE give it what it lacks"
+	if file := op.sampleOf(missed.FindStringSubmatch(idle.Why()), sample); file != "" {
+		text = "; --with " + file + " gives it this object"
+	}
 	switch {
 	case len(idle.Printed) > 0 && c.verbose:
 		c.say("%s: the last lines that it printed\n", sample.Name)
@@ -217,6 +223,26 @@ func (c *checking) idles(sample *check.File, idle *check.Idle) string {
 		text += another
 	}
 	return text
+}
+
+// missed matches the error of a request or a cache read for an object that does not exist.
+var missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? \\?"([^"\\]+)\\?" not found`)
+
+// sampleOf returns the name of the first other sample file with the object that missed has matched, or "".
+func (op *operator) sampleOf(match []string, but *check.File) string {
+	if match == nil {
+		return ""
+	}
+	what := strings.ToLower(match[1]) // a kind, or the plural name of a resource
+	_, name := path.Split(match[2])   // a cache names "namespace/name"
+	for _, f := range op.Samples {
+		for _, o := range f.Objects {
+			if kind := strings.ToLower(o.GetKind()); f != but && o.GetName() == name && (kind == what || kind+"s" == what) {
+				return f.Name
+			}
+		}
+	}
+	return ""
 }
 
 func (c *checking) finish() error {

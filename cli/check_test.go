@@ -153,6 +153,23 @@ func TestCheckIdle(t *testing.T) {
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
 }
 
+// If an operator logs that an object does not exist, and another sample has this object, the message names its file.
+func TestCheckIdleWithoutAnotherSample(t *testing.T) {
+	for what, want := range map[string]string{
+		`ReplicaSet.apps \"other\" not found`:       "; --with other.yaml gives it this object",
+		`replicasets.apps \"other\" not found`:      "; --with other.yaml gives it this object",
+		`Deployment.apps \"other\" not found`:       "; --args, --env and --with FILE give it what it lacks",
+		`ReplicaSet.apps \"web-of-none\" not found`: "; --args, --env and --with FILE give it what it lacks",
+	} {
+		c := newChecked(t, idle{lines: func(int) []string {
+			return []string{"2017-03-01T00:00:00Z\tERROR\tReconciler error\t{\"error\": \"" + what + "\"}"}
+		}}.hosted())
+		c.samples = []string{"other.yaml"}
+		write(t, "other.yaml", strings.Replace(set, "{name: web}", "{name: other}", 1))
+		c.run("-n", "5").wants(t, scenarios.ExitUsage, "config/samples/web.yaml: it did nothing for its owner: ", want)
+	}
+}
+
 // A panic that occurs in each case is shown once.
 func TestCheckPanics(t *testing.T) {
 	op := current(t, "replicaset")
