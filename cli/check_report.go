@@ -278,7 +278,7 @@ type checkLine struct {
 	Protocol int    `json:"protocol,omitempty"`
 	Note     string `json:"note,omitempty"`    // a remark, such as which setting was found in which file
 	Name     string `json:"name,omitempty"`    // the name of a case, of a law, or of a sample that was not explored
-	Failed   string `json:"failed,omitempty"`  // the pages of violations, or another error
+	Failed   string `json:"failed,omitempty"`  // why it failed: the reports of its violations, or another error
 	Skipped  string `json:"skipped,omitempty"` // why there is no result
 	Told     string `json:"told,omitempty"`    // what was explored in a case, or how often a law was evaluated
 }

@@ -136,8 +136,8 @@ func (s *Server) limit(obj runtime.Object, size int) (int, error) {
 	return 0, nil
 }
 
-// bound returns an upper bound of the length of the new object's protobuf encoding, or 0 if it is unknown: the bound of
-// the old object and the length of what the update can have changed.
+// bound returns an upper bound of the length of the new object's protobuf encoding, or 0 if it is unknown. It is the
+// bound of the old object, plus the length of the parts that the update may have changed.
 func (w *draft) bound(status bool) int {
 	m, typed := w.m.(*metav1.ObjectMeta)
 	if !typed || w.old.bound == 0 {

@@ -150,7 +150,7 @@ type counting struct {
 	strict   bool              // a violation makes a run fail even if the process could not know of it
 	prefer   string            // the ID of the law to report if several are violated at once; "" for the first
 	only     map[*law.Law]bool // the laws that count; nil means all laws
-	turns    []turn            // which laws have counted, in order of time
+	turns    []turn            // all sets of laws that counted, in order of time
 	accepted int               // the number of the judge's violations that were already handled
 }
 

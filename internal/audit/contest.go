@@ -52,8 +52,8 @@ func claim(o *Object) (sum uint64) {
 	return sum
 }
 
-// existence records that an object was created or deleted. It ignores objects with generated names, and objects with a
-// controller: the method dependents counts these. A write by a system component clears the history.
+// existence records that an object was created or deleted. It ignores objects with generated names. It also ignores
+// objects with a controller: f.dependents counts them. A write by a system component clears the history.
 func (f *fights) existence(c *change) {
 	makes, ends := c.before == nil, c.says.deletes
 	if active(c.before) != nil || active(c.after) != nil {
@@ -83,7 +83,7 @@ func (f *fights) existence(c *change) {
 func (f *fights) dependents(a *Auditor, c *change) {
 	was, is := active(c.before), active(c.after)
 	if was != nil && is != nil {
-		return // the number of dependents stays; the method claims handles a change of the controller
+		return // the number of dependents stays; f.claims handles a change of the controller
 	}
 	f.count(a, c, was, -1)
 	f.count(a, c, is, 1)

@@ -142,7 +142,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 	}
 	req, err := request()
 	if err != nil {
-		return m, nil // the method accept has already reported the error
+		return m, nil // s.accept has already reported the error
 	}
 	resp, err := r.Request(req)
 	switch {
@@ -194,8 +194,8 @@ var finishes = map[string][]string{
 	"StatefulSet":           {"statefulset", "kubelet", "persistentvolumeclaim-protection"},
 }
 
-// finish adds the controllers that complete the objects that the tested controller has created in a run. It reports
-// whether it added any.
+// finish looks at the objects that the tested controller has created in a run. It adds the controllers that complete
+// them, for example the kubelet for Pods. It reports whether it added any.
 func (s *operator) finish(r *quiet) bool {
 	var more []string
 	for _, rec := range r.writes() {

@@ -67,8 +67,8 @@ func (f *found) edits(s *operator) error {
 	return f.want(s)
 }
 
-// The method two changes a field from 1 to 2 if the sample then has more dependents, because a case cannot scale down
-// one dependent. It returns the run with the edited sample, or nil if no field was changed.
+// (*found).two changes a field of the sample from 1 to 2, if the sample then has more dependents: a case cannot
+// scale down a single dependent. It returns the run with the edited sample, or nil if no field was changed.
 func (f *found) two(s *operator, one *quiet) (*quiet, error) {
 	if !one.settled || s.lasts > 0 || len(s.Edits) > 0 {
 		return nil, nil

@@ -24,7 +24,7 @@ type found struct {
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
 	bare       []sim.Ref                 // created objects without references
-	shared     []sim.Ref                 // objects that need no ControllerRef: two owners use them, or they outlive theirs
+	shared     []sim.Ref                 // objects that need no ControllerRef: shared, or kept after their owner
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
 	unnoticed  []string                  // kinds of dependents that are created again late after a deletion, and when
@@ -45,7 +45,7 @@ type found struct {
 	releases bool // the controller releases a dependent whose labels are changed
 	unmarked bool // a webhook refuses the label and the annotation that the case two-owners adds to the sample
 	selector *selector
-	raised   *edit   // the edit by which the method two gave the sample more dependents, or nil
+	raised   *edit   // the edit that gave the sample more dependents, see (*found).two; nil if there is none
 	scale    *edit   // an edit that changes the number of dependents
 	change   *edit   // an edit to which the controller reacts, with the same number of dependents
 	more     []*edit // further edits to which the controller reacts
@@ -57,7 +57,7 @@ type found struct {
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
-	takes    map[metav1.DeletionPropagation]bool // if the owner is deleted so, the controller deletes dependents itself
+	takes    map[metav1.DeletionPropagation]bool // policy of a deletion -> the controller itself deletes dependents
 
 	cleans map[metav1.DeletionPropagation]cleanUp // objects without reference that the controller deletes, by policy
 

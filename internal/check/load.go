@@ -88,7 +88,7 @@ func (s *operator) program() error {
 	if err := c.Check(); err != nil {
 		return mistake("Controller", "%v", err)
 	}
-	if c.For.Empty() && !c.Hosted() { // the method readOwner reports a program without a sample
+	if c.For.Empty() && !c.Hosted() { // for a hosted program, s.readOwner reports an empty For
 		return mistake("Controller", "controller %s: For is empty: name the kind that it works on", c.Name)
 	}
 	s.start = func(t *trial.Trial, name string) *host.Process {

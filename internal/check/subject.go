@@ -40,7 +40,7 @@ type Operator struct {
 	Skip       map[string]string // name of a case or a law to leave out -> the reason
 	Edits      []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
 	Schedules  int               // the number of schedules of each case
-	Tell       func(fact string) // called before each quiet run, with what the run is to find out; may be nil
+	Tell       func(fact string) // called before each quiet run, with the fact that the run is to find out; may be nil
 	Hurry      func() bool       // returns true when no time is left for further quiet runs; nil: there is no limit
 	Invariants []*law.Invariant  // invariants to check in each world in addition to the laws
 	Server     *fakeapi.Options  // options of the worlds' servers; nil for the defaults

@@ -37,11 +37,11 @@ type Category byte
 const (
 	Safety     Category = 'S' // checked at every step
 	Liveness   Category = 'L' // checked when the world has settled, or when a cycle is found
-	Routing    Category = 'R' // checked by the keys that an event enqueues
-	Validation Category = 'V' // checked by the requests that the API server accepts
+	Routing    Category = 'R' // checked for events: which keys they enqueue
+	Validation Category = 'V' // checked for requests: whether the API server accepts them
 	Data       Category = 'D' // checked on stored objects
 	Crossing   Category = 'X' // checked when the era changes
-	Seen       Category = 'U' // checked by the output that a user sees
+	Seen       Category = 'U' // checked for the output that a user sees
 )
 
 // About names the actors that a clause concerns.

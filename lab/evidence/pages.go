@@ -79,9 +79,9 @@ const hostingHead = `
 All laws are checked for a reconciler that runs step by step. A whole program shows only its requests and watch events.
 If the program uses controller-runtime, it also announces its reconciles: when each begins and ends, for which object,
 and what it reads from caches. So more laws can be checked. A program that uses ` + "`serve`" + ` shows only its writes.
-*Yes* means that the law is checked. *Settled* means that it is checked for actions after the world had settled. *Lost
-race* means that a violation is always *committed*, because it is unknown what the program had read. *End* means that
-it is checked by how the program ends.
+*Yes* means that the law is checked. *Settled* means that it is checked only for actions after the world has settled.
+*Lost race* means that a violation is always *committed*, because it is unknown what the program had read. *End* means
+that the law is checked only when the program ends.
 
 | law | profile | program that announces | other program | ` + "`serve`" + ` |
 |---|---|---|---|---|

@@ -113,7 +113,7 @@ func (c *Case) Registry() *scenarios.Registry {
 	}
 	g = builtin.Complete(g)
 	for _, spec := range c.With {
-		x, _ := g.Controller(spec) // the method check reports an unknown name
+		x, _ := g.Controller(spec) // (*Case).check reports an unknown name
 		for i := range g.Controllers {
 			if c := &g.Controllers[i]; c.Name == x.Name && c.Era == x.Era {
 				c.Contract.Exempt = true

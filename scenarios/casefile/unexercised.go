@@ -82,7 +82,7 @@ func asked(x *scenarios.Exploration, controller, id string) bool {
 // AlsoUnexercised lists, one per line, other things that an exploration did not exercise:
 //   - invariants and declarations of a controller under test that no law evaluated,
 //   - created objects of a kind that the controller does not declare: their owner was not checked,
-//   - writes of a reconcile whose key named no object of the controller's kind: their owner was not checked,
+//   - writes in a reconcile of a key that names no object of the controller's kind: their owner was not checked,
 //   - kinds whose names exist in two API groups.
 //
 // These are often not mistakes.

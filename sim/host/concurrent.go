@@ -21,7 +21,7 @@ type concurrentSync struct {
 	ask     Ask
 	calls   []*Call        // requests that wait to be executed or answered, sorted by [Call].key
 	made    map[string]int // key of a request -> number of requests with this key so far
-	read    uint64         // digest of what the goroutines have read from caches since the last call of gather
+	read    uint64         // digest of the data that the goroutines have read from caches since the last call of gather
 }
 
 type concurrentKey struct{}
@@ -144,7 +144,8 @@ func at(c *Call) string {
 	return ", asked at " + c.From
 }
 
-// returns is the Detail of the action that ends a reconcile which has returned after a sleep, not after an answer.
+// returns is the Detail of an action that ends a reconcile. This action is needed if the reconcile returns after a
+// sleep. If it returns after an answer, the action of the answer ends it.
 const returns = "return"
 
 func (w *worker) offer(slot int, into []sim.Action) []sim.Action {

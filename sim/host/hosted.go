@@ -156,7 +156,7 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 	c.state = answered
 }
 
-// exit is the Detail of the action that ends a process whose program has returned. The program restarts after a delay.
+// exit is the Detail of an action: the program has returned, so its process ends. The program restarts after a delay.
 const (
 	exit        = "exit"
 	backOff     = 10 * time.Second // first restart delay of a container in a kubelet; each restart doubles the delay

@@ -86,7 +86,7 @@ func (s *Actor) standsAlone(o sim.Ref) bool {
 	return slices.Contains(s.Standalone, sim.Ref{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name})
 }
 
-// outlives reports whether an object without references may have been created so ([Contract].Outlives).
+// outlives reports whether an object has no references, and may be created without them ([Contract].Outlives).
 func (s *Actor) outlives(kind string, m metav1.Object) bool {
 	return among(s.Outlives, kind) && len(m.GetOwnerReferences()) == 0
 }

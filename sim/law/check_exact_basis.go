@@ -72,9 +72,9 @@ func noOlderView(j *Judge, r *sim.Record) {
 }
 
 // byItsCache reports whether the actor deletes an object based on the newest version in its cache, although an answer
-// has shown a newer one. This is excused, because operators do not keep answers. It is not excused if the object has
-// another controller than in the cache. It is not excused for profile Upstream: these controllers have expectations, or
-// read again.
+// has shown a newer one. This is no violation, because operators do not keep answers. It is a violation if the object's
+// controller is not the one in the cache. It is a violation for profile Upstream too, because these controllers have
+// expectations, or read again.
 func (w *Write) byItsCache(saw uint64) bool {
 	e := w.process.known.ByUID[w.Before.GetUID()]
 	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {

@@ -146,7 +146,7 @@ type alike struct{ namespace, kind, selector string }
 type sum struct {
 	first, n, want, have int
 	working              int  // number of owners that must have converged
-	waits                bool // an owner has an excuse for too few dependents
+	waits                bool // an owner must wait before it creates more dependents, so it may have too few
 }
 
 // checkSums adds up the wanted dependents of all owners with the same selector. It compares this sum with the number of

@@ -12,9 +12,9 @@ import (
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
-// finalizersHold checks FIN-1: an actor may remove only its own finalizers. A race is no excuse: if an actor writes an
-// old list of finalizers, it removes each finalizer that was added since. A resourceVersion, or a test operation in a
-// JSON patch, prevents this.
+// finalizersHold checks FIN-1: an actor may remove only its own finalizers. This holds in a race
+// too: if an actor writes an old list of finalizers, it removes each finalizer that was added since. A resourceVersion,
+// or a test operation in a JSON patch, prevents this.
 func finalizersHold(j *Judge, r *sim.Record) {
 	w := &j.write
 	if w.process == nil || w.Before == nil || len(w.Before.GetFinalizers()) == 0 {

@@ -81,8 +81,8 @@ func (j *Judge) colleagues(r *sim.Record, ref *metav1.OwnerReference) bool {
 }
 
 // ownedLate reports that the actor created a dependent without a reference to its own object, and adds the reference
-// only now. A crash in between would leave a dependent that is never deleted. The actor is excused if it has read a
-// newer spec since, or if another program created the dependent.
+// only now. A crash in between would leave a dependent that is never deleted. It is no violation if the actor has
+// read a newer spec since, or if another program created the dependent.
 func (j *Judge) ownedLate(r *sim.Record) {
 	w := &j.write
 	own := uidOf(w.For)
@@ -157,7 +157,7 @@ func claimOrphansOnly(j *Judge, r *sim.Record) {
 }
 
 // dontShare checks LAW-3. During a run, the count in a status may not exceed the number of owned dependents that the
-// process can have read in this reconcile. Once settled, the count is compared with the stored objects.
+// process may have read in this reconcile. Once settled, the count is compared with the stored objects.
 func dontShare(j *Judge, r *sim.Record) {
 	if r.Op == sim.Settled {
 		j.sharing()

@@ -38,9 +38,9 @@ func nothingStays(j *Judge, r *sim.Record) {
 	}
 }
 
-// excused reports whether a terminating object may stay. Excuses are a finalizer that no running controller manages, a
-// grace period, a condition that a finalizer waits for, and another object that may stay. Two objects that wait for
-// each other are no excuse, so the list way contains the objects that are being checked already.
+// excused reports whether a terminating object may stay. It may stay because of a finalizer that no running controller
+// manages, a grace period, a condition that a finalizer waits for, or another object that may stay. Two objects that
+// only wait for each other may not stay, so the list way contains the objects that are being checked already.
 func (j *Judge) excused(o *Object, way []*Object) bool {
 	if slices.Contains(way, o) {
 		return false

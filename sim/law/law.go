@@ -17,9 +17,10 @@ type Law struct {
 	Unchecked string   // the part of the sentence that is not checked; "" for none
 	Races     bool     // even if Needs has [Syncs], whole programs are judged; their violations by writes are Committed
 
-	// FromSettled: even if Needs has [Syncs], whole programs are judged, by what they had seen when the world settled.
+	// FromSettled: even if Needs has [Syncs], whole programs are judged, but only after the world has settled, because
+	// it is then known what they have seen.
 	FromSettled bool
-	Ends        bool // even if Needs has [Syncs], whole programs are judged, by how they end
+	Ends        bool // even if Needs has [Syncs], whole programs are judged, but only when they end
 
 	Outside bool // programs in other processes are judged too, but only by their writes
 

@@ -65,7 +65,7 @@ type work struct {
 	live    types.UID // UID of For in the last live read; "" if For was missing or terminating
 	refuses bool      // the last live read forbids adoptions: For was missing, recreated or terminating
 
-	counted int // number of dependents of For that the worker can have read in this reconcile
+	counted int // number of dependents of For that the worker may have read in this reconcile
 	shown   int // number of active dependents in the cache when the reconcile began, if MaxActive is set
 
 	busy   bool

@@ -36,7 +36,7 @@ type ownerCount struct {
 	works bool // every process of the controller runs with active watches, so the owner must have converged
 }
 
-// short reports whether an owner has too few or too many dependents, without an excuse.
+// short reports whether an owner has too few or too many dependents, although its controller need not wait.
 func (o *ownerCount) short() bool {
 	return o.want >= 0 && o.owned != o.want && !o.excused()
 }

@@ -152,9 +152,9 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	}
 }
 
-// triggerOf returns the write that triggered the write r, or nil. The event of the first write started the reconcile
-// that wrote r, and both writes are of one process. For a program, whose reconciles the host cannot see, the event must
-// be less than a second old: a timer may trigger a later write.
+// triggerOf returns the earlier write that triggered the write r, or nil. Both writes are of one process: the watch
+// event of the earlier write started the reconcile that made r. The host cannot see the reconciles of a whole program.
+// There, r must follow the event within a second, because a timer may have triggered a later write.
 func triggerOf(h *sim.History, r *sim.Record) *sim.Record {
 	event := h.At(r.Cause)
 	switch {

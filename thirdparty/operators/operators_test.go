@@ -232,7 +232,7 @@ func (op *operator) compare(t *testing.T, r *report, text string) {
 	}
 }
 
-// repeats runs 20 schedules of two cases twice, and checks that the runs do not differ.
+// repeats explores two cases in 20 schedules each. It runs each schedule twice, and checks that the two runs are equal.
 func (op *operator) repeats(t *testing.T, bin, dir string) {
 	t.Helper()
 	r, text := check(t, bin, dir, "--schedules", "20", "--twice", "1", "--case", "one-owner,faults")

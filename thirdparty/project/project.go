@@ -25,7 +25,7 @@ type Project struct {
 	// Timed means that the project writes the real time into objects, so that two runs have different hashes.
 	Timed bool
 
-	kept string // the directory that the method definitions returns
+	kept string // the result of the first call of s.definitions
 }
 
 // registry returns the controllers and functions that the project's worlds may name.

@@ -60,8 +60,8 @@ type Without struct {
 	Canonical   bool // treat a pod with another spelling of an ordinal (web-01) as a member
 	Terminating bool // reconcile a terminating set as usual
 	VictimUID   bool // delete pods by name, even if the name now belongs to a recreated pod
-	SamePod     bool // after a conflict, update even a recreated pod
-	SameSet     bool // after a conflict, write even the status of a recreated set
+	SamePod     bool // after a conflict, update the pod even if it was recreated
+	SameSet     bool // after a conflict, write the status even if the set was recreated
 	Ended       bool // create an ended pod again before it is gone
 	RollAlone   bool // in a rolling update, do not wait for the replacement of a deleted pod
 	RollUnready bool // in a rolling update, wait only until the replacement exists, not until it is available
