@@ -182,7 +182,8 @@ func (c *checking) share(end time.Time, n int) time.Time {
 }
 
 // leastForSample is the time that a sample may use even if its equal share is shorter. It is enough for the quiet runs
-// and a few cases of most operators. Samples for which no time remains are left out.
+// and a few cases of most operators. Samples for which no time remains are left out. The cases of a sample without
+// dependents use no more than this, if other samples follow.
 const leastForSample = 30 * time.Second
 
 // shareOfSample is like share, but a sample gets leastForSample, or all the time until end if this is less.
@@ -330,6 +331,9 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	s.Shown = plan.String()
 	c.say("\n%s\n", s.Shown)
 	c.report.Samples = append(c.report.Samples, s)
+	if least := time.Now().Add(leastForSample); !plan.HasDependents() && sample != op.Samples[len(op.Samples)-1] && least.Before(c.left) {
+		c.left = least // other samples need the time more
+	}
 	cases := c.chosen(plan)
 	for i, one := range cases {
 		if err := c.tryCase(ctx, s, one, len(cases)-i); err != nil {

@@ -251,7 +251,7 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	if n[Accepted] > 0 {
 		verdict += ", except for what is accepted"
 	}
-	if len(p.found.dependents) == 0 {
+	if !p.HasDependents() {
 		verdict += ", but the sample got no dependents"
 	}
 	switch {

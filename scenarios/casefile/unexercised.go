@@ -50,7 +50,11 @@ func (c *Case) Unexercised(x *scenarios.Exploration) []string {
 		}
 	}
 	for _, v := range x.Vain {
-		all = append(all, fmt.Sprintf("%s was refused in each of %d schedules: %s", v.Text, x.Schedules, v.Why))
+		when := fmt.Sprintf("in each of %d schedules", x.Schedules)
+		if x.Schedules == 1 {
+			when = "in the only schedule"
+		}
+		all = append(all, fmt.Sprintf("%s was refused %s: %s", v.Text, when, v.Why))
 	}
 	return all
 }
