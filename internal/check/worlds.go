@@ -165,12 +165,13 @@ func (f *found) edit(s *operator) place {
 }
 
 // follow is a case: the sample is edited while the controller works. The edit is undone, and then repeated. For
-// f.scale, the last edit instead reduces the wanted number of dependents by one, if possible.
+// f.scale, the last edit instead reduces the wanted number of dependents by one, if possible. The end of a controller that
+// keeps a history depends on which edits it has seen.
 func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	if e == nil {
 		return place{name: name, why: why}
 	}
-	p := place{name: name, objects: f.both(s), faults: few, user: f.edited(e)}
+	p := place{name: name, objects: f.both(s), faults: few, user: f.edited(e), sameEnd: len(f.history) == 0}
 	last := e.to
 	if n, ok := f.less(); ok && e == f.scale {
 		last = n

@@ -227,6 +227,55 @@ func createsOrUpdates(a *at, owner *thing) error {
 	return a.prune(owner)
 }
 
+// promises reports the generation of the owner. If early is set, it reports it first, and updates its dependents only for
+// a generation that it has not reported: after a crash in between, it never updates them.
+func promises(early bool) idiom {
+	return func(a *at, owner *thing) error {
+		known := early && intAt(owner, "status", "observed") == owner.GetGeneration()
+		report := func() error { return a.reports(owner, "observed", owner.GetGeneration()) }
+		if early {
+			if err := report(); err != nil {
+				return err
+			}
+		}
+		for _, name := range wanted(owner) {
+			next := a.dependent(owner, name)
+			err := a.upsert(next, func(is *thing) error {
+				if !known {
+					is.Object["data"] = next.Object["data"]
+				}
+				return mine(owner, is)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		if err := a.prune(owner); err != nil || early {
+			return err
+		}
+		return report()
+	}
+}
+
+// A crash between the report and the work leaves the dependents as they were before the edit.
+func TestPromises(t *testing.T) {
+	for early, want := range map[bool]string{true: "same-end", false: ""} {
+		c := placed(t, prepared(t, subjectOf(t, by(promises(early))...)), "edit")
+		c.Schedules = 300
+		x, err := c.Explore(t.Context(), t.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if len(x.Failures) > 0 {
+			got = x.Failures[0].Law
+		}
+		if got != want {
+			t.Errorf("early %v: %q, want %q\n%s", early, got, want, x.Text())
+		}
+	}
+}
+
 // replacesAll replaces a dependent that differs from the wanted one. The wanted one has no finalizers; if keeps is set, it
 // has those of the existing dependent.
 func replacesAll(keeps bool) idiom {
