@@ -191,7 +191,10 @@ func (f *found) dependentUnseen(s *operator) place {
 		p.objects = []manifest{f.second}
 	}
 	var gone, free []casefile.Action
+	pods := false
 	for _, d := range f.each() {
+		// As upstream's controllers do, a controller of Pods may wait five minutes, and then for the next event.
+		pods = pods || d.GetKind() == "Pod"
 		if !slices.Contains(f.watches, d.GetKind()) || slices.Contains(f.asleep, d.GroupVersionKind()) ||
 			f.createsOnce(d) || d.GetKind() == "Pod" {
 			continue
@@ -206,6 +209,8 @@ func (f *found) dependentUnseen(s *operator) place {
 		p.why = f.childless()
 	case s.lasts > 0:
 		p.why = "the names of its dependents depend on the time"
+	case len(gone) == 0 && pods:
+		p.why = "a controller may wait five minutes for the events of Pods that it created"
 	case len(gone) == 0:
 		p.why = "no dependent that it watches is created again"
 	case f.anyEdit() == nil && len(f.history) > 0:

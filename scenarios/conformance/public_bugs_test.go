@@ -257,21 +257,31 @@ func promises(early bool) idiom {
 	}
 }
 
-// A crash between the report and the work leaves the dependents as they were before the edit.
-func TestPromises(t *testing.T) {
-	for early, want := range map[bool]string{true: "same-end", false: ""} {
-		c := placed(t, prepared(t, subjectOf(t, by(promises(early))...)), "edit")
+// collects creates a dependent for each color that it sees, and deletes none.
+func collects(a *at, owner *thing) error {
+	return a.ensure(owner, a.dependent(owner, owner.GetName()+"-"+stringAt(owner, "spec", "color")))
+}
+
+// A crash between the report and the work leaves the dependents as they were before the edit. The dependents of a right
+// controller may also depend on the edits that it has seen.
+func TestEndAfterEdits(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		sync idiom
+		want string
+	}{{"reports first", promises(true), "same-end"}, {"reports last", promises(false), ""}, {"keeps all", collects, ""}} {
+		c := placed(t, prepared(t, subjectOf(t, by(x.sync)...)), "edit")
 		c.Schedules = 300
-		x, err := c.Explore(t.Context(), t.Name())
+		found, err := c.Explore(t.Context(), t.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := ""
-		if len(x.Failures) > 0 {
-			got = x.Failures[0].Law
+		if len(found.Failures) > 0 {
+			got = found.Failures[0].Law
 		}
-		if got != want {
-			t.Errorf("early %v: %q, want %q\n%s", early, got, want, x.Text())
+		if got != x.want {
+			t.Errorf("%s: %q, want %q\n%s", x.name, got, x.want, found.Text())
 		}
 	}
 }
