@@ -159,7 +159,7 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 // same value.
 func (f *found) source(s *operator, key, value string) label {
 	paths := [][]string{{"metadata", "name"}}
-	for _, e := range leaves(s.owner.Object, nil, "spec") {
+	for _, e := range leaves(s.owner.Object["spec"], nil, nil, "spec") {
 		paths = append(paths, e.path)
 	}
 	for _, path := range paths {

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,9 +25,20 @@ type edit struct {
 	made     *end     // an owner that was created with the edited spec; nil if that was not tried
 }
 
-func another(v any) any {
+// another returns a value that differs from v and that the field's schema allows, if it lists values or has a maximum. If
+// it allows only v, the result is v.
+func another(v any, schema map[string]any) any {
+	if enum, is := schema["enum"].([]any); is {
+		if i := slices.IndexFunc(enum, func(o any) bool { return o != v }); i >= 0 {
+			return enum[i]
+		}
+		return v
+	}
 	switch v := v.(type) {
 	case int64:
+		if most, is := schema["maximum"].(int64); is && v >= most {
+			return v - 1
+		}
 		return v + 1
 	case bool:
 		return !v
@@ -43,10 +55,10 @@ func another(v any) any {
 // quantity matches a number with an optional unit: "1Gi", "30s".
 var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
-// fieldsOf returns edits of the scalar fields of a spec. Fields that may be a number of dependents (replicas, size)
-// come first, fields in lists last.
-func fieldsOf(object map[string]any) []*edit {
-	list := leaves(object, nil, "spec")
+// fieldsOf returns edits of the scalar fields of a spec with this schema, or with nil. Fields that may be a number of
+// dependents (replicas, size) come first, fields in lists last.
+func fieldsOf(object, schema map[string]any) []*edit {
+	list := leaves(object["spec"], under(schema, "properties", "spec"), nil, "spec")
 	rank := func(e *edit) int {
 		switch {
 		case count.MatchString(e.name):
@@ -62,24 +74,36 @@ func fieldsOf(object map[string]any) []*edit {
 
 var count = regexp.MustCompile(`(?i)(replicas|\.size|\.count|\.parallelism)$`)
 
-func leaves(object map[string]any, list []*edit, path ...string) []*edit {
-	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
+func leaves(value any, schema map[string]any, list []*edit, path ...string) []*edit {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			list = leaves(object, list, append(slices.Clone(path), key)...)
+			field := under(schema, "properties", key)
+			if field == nil {
+				field = under(schema, "additionalProperties")
+			}
+			list = leaves(v[key], field, list, append(slices.Clone(path), key)...)
 		}
 	case []any:
 		for i, item := range v {
-			for _, e := range leaves(map[string]any{"": item}, nil, "") {
+			for _, e := range leaves(item, under(schema, "items"), nil, "") {
 				list = append(list, &edit{path: path, from: v, to: within(v, i, e.path[1:], e.to), was: e.was, is: e.is,
 					name: fmt.Sprintf("%s[%d]%s", strings.Join(path, "."), i, e.name)})
 			}
 		}
 	case string, int64, bool:
-		list = append(list, &edit{path: path, from: v, to: another(v), was: v, is: another(v), name: strings.Join(path, ".")})
+		if to := another(v, schema); to != v {
+			list = append(list, &edit{path: path, from: v, to: to, was: v, is: to, name: strings.Join(path, ".")})
+		}
 	}
 	return list
+}
+
+// under returns the part of a schema at a path, or nil if there is none.
+func under(schema map[string]any, path ...string) map[string]any {
+	part, _, _ := unstructured.NestedFieldNoCopy(schema, path...)
+	below, _ := part.(map[string]any)
+	return below
 }
 
 // within returns a copy of a list in which one item or a field of one item is replaced.
@@ -166,7 +190,7 @@ func (e *edit) number(n int64) any {
 	}
 	copied := runtime.DeepCopyJSONValue(list).([]any)
 	for i, item := range copied {
-		for _, o := range leaves(map[string]any{"": item}, nil, "") {
+		for _, o := range leaves(item, nil, nil, "") {
 			if fmt.Sprintf("%s[%d]%s", strings.Join(e.path, "."), i, o.name) == e.name {
 				return within(list, i, o.path[1:], n)
 			}
@@ -188,12 +212,24 @@ func brief(v any) string {
 	}
 }
 
+// change formats the edit without its effect: "spec.replicas: 2 -> 3".
+func (e *edit) change() string {
+	if len(e.path) == 0 {
+		return e.name
+	}
+	return fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
+}
+
+// in reports whether an owner has the values of the edit.
+func (e *edit) in(owner map[string]any) bool {
+	edited := runtime.DeepCopyJSON(owner)
+	e.set(edited, e.to)
+	return reflect.DeepEqual(edited, owner)
+}
+
 // String formats the edit: "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
 func (e *edit) String() string {
-	text := fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
-	if len(e.path) == 0 {
-		text = e.name
-	}
+	text := e.change()
 	if e.has != e.had {
 		text += fmt.Sprintf(", with %d dependents in place of %d", e.has, e.had)
 	}

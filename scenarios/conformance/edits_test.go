@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -84,6 +85,20 @@ func TestFieldsAreRemoved(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The edits of fields have values that the schema allows.
+func TestEditsAreValid(t *testing.T) {
+	tends := func(a *at, owner *thing) error {
+		d := a.bare(owner, owner.GetName())
+		d.Object["data"] = map[string]any{"tends": fmt.Sprint(owner.Object["spec"])}
+		return a.upsert(d, func(is *thing) error {
+			is.Object["data"] = d.Object["data"]
+			return mine(owner, is)
+		})
+	}
+	shows(t, plannedFor(t, tends, "{season: spring, depth: 3, beds: [{season: winter}]}"),
+		"spec.season: spring -> autumn\n", "spec.depth: 3 -> 2\n", "spec.beds[0].season: winter -> winterx\n")
 }
 
 // signs sets its own label on its owner. With alone, it removes all other labels.

@@ -48,6 +48,9 @@ kind: ResourceQuota
 metadata: {name: few, namespace: default}
 spec: {hard: {count/configmaps: "3"}}
 `},
+	{"a successor that must be ready", []host.Controller{reconciler("succeeds", gardens, living(succeeds), parts, works)}, ""},
+	{"a Deployment that must be ready", []host.Controller{reconciler("moves", gardens, living(moves), parts, deployments)}, ""},
+	{"a Secret that stays", []host.Controller{reconciler("stays", gardens, living(staysSecret), secrets, parts)}, ""},
 	{"a Deployment and a Service", []host.Controller{reconciler("serves", gardens, living(serves), deployments, services)}, ""},
 	{"a password made once", []host.Controller{reconciler("password", gardens, living(makesPassword), secrets)}, ""},
 }
@@ -343,4 +346,49 @@ func TestReadinessGates(t *testing.T) {
 			t.Errorf("%s: dont-interfere is %q, want %q", condition, got, want)
 		}
 	}
+}
+
+// succeeds creates a ConfigMap for a green owner, and a Work for others. It deletes the ConfigMap when the Work is done.
+func succeeds(a *at, owner *thing) error {
+	if stringAt(owner, "spec", "color") == "green" {
+		return a.ensure(owner, a.bare(owner, owner.GetName()))
+	}
+	work := a.bare(owner, owner.GetName())
+	work.SetGroupVersionKind(works)
+	if err := a.ensure(owner, work); err != nil {
+		return err
+	}
+	if was := a.cachedAt(works, key(work)); was == nil || stringAt(was, "status", "phase") != "Done" {
+		return nil
+	}
+	return a.removeAll(a.own(owner))
+}
+
+// moves creates a ConfigMap for a green owner, and a Deployment for others. It deletes the ConfigMap when the Deployment is
+// ready.
+func moves(a *at, owner *thing) error {
+	if stringAt(owner, "spec", "color") == "green" {
+		return a.ensure(owner, a.bare(owner, owner.GetName()))
+	}
+	d, pods := a.bare(owner, owner.GetName()), map[string]any{"garden": owner.GetName()}
+	d.SetGroupVersionKind(deployments)
+	d.Object["spec"] = map[string]any{"replicas": int64(1), "selector": map[string]any{"matchLabels": pods},
+		"template": map[string]any{"metadata": map[string]any{"labels": pods}, "spec": map[string]any{"containers": []any{
+			map[string]any{"name": "main", "image": "registry.example/main"}}}}}
+	if err := a.ensure(owner, d); err != nil {
+		return err
+	}
+	if is := a.cachedAt(deployments, key(d)); is == nil || intAt(is, "status", "readyReplicas") == 0 {
+		return nil
+	}
+	return a.removeAll(a.own(owner))
+}
+
+// staysSecret creates a Secret for a green owner, and a ConfigMap for others. It keeps the Secret.
+func staysSecret(a *at, owner *thing) error {
+	next := a.bare(owner, owner.GetName())
+	if stringAt(owner, "spec", "color") != "green" {
+		next.SetGroupVersionKind(parts)
+	}
+	return a.ensure(owner, next)
 }

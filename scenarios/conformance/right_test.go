@@ -68,7 +68,8 @@ spec:
     storage: true
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object,
-      x-kubernetes-preserve-unknown-fields: true, properties: {sealed: {type: boolean,
+      x-kubernetes-preserve-unknown-fields: true, properties: {depth: {type: integer, maximum: 3},
+      season: {type: string, enum: [spring, autumn]}, sealed: {type: boolean,
       x-kubernetes-validations: [{rule: self || !oldSelf}]}}}}}}
 `, name, kind.Group, scope, kind.Kind)}
 	}
