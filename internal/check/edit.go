@@ -9,8 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
 )
 
 // edit is a change of the sample's spec: a change of one field, or a patch from Operator.Edits.
@@ -25,18 +27,21 @@ type edit struct {
 	made     *end     // an owner that was created with the edited spec; nil if that was not tried
 }
 
-// another returns a value that differs from v and that the field's schema allows, if it lists values or has a maximum. If
-// it allows only v, the result is v.
-func another(v any, schema map[string]any) any {
-	if enum, is := schema["enum"].([]any); is {
-		if i := slices.IndexFunc(enum, func(o any) bool { return o != v }); i >= 0 {
-			return enum[i]
+// another returns a value that differs from v and that the schema allows, if it lists values or has a maximum. If the
+// schema allows only v, the result is v.
+func another(v any, schema *apiextensionsv1.JSONSchemaProps) any {
+	if schema != nil && len(schema.Enum) > 0 {
+		for _, item := range schema.Enum {
+			var o any
+			if json.Unmarshal(item.Raw, &o) == nil && o != v {
+				return o
+			}
 		}
 		return v
 	}
 	switch v := v.(type) {
 	case int64:
-		if most, is := schema["maximum"].(int64); is && v >= most {
+		if schema != nil && schema.Maximum != nil && float64(v) >= *schema.Maximum {
 			return v - 1
 		}
 		return v + 1
@@ -57,8 +62,8 @@ var quantity = regexp.MustCompile(`^([0-9]+)([A-Za-z%]{0,2})$`)
 
 // fieldsOf returns edits of the scalar fields of a spec with this schema, or with nil. Fields that may be a number of
 // dependents (replicas, size) come first, fields in lists last.
-func fieldsOf(object, schema map[string]any) []*edit {
-	list := leaves(object["spec"], under(schema, "properties", "spec"), nil, "spec")
+func fieldsOf(object map[string]any, schema *apiextensionsv1.JSONSchemaProps) []*edit {
+	list := leaves(object["spec"], field(schema, "spec"), nil, "spec")
 	rank := func(e *edit) int {
 		switch {
 		case count.MatchString(e.name):
@@ -74,19 +79,19 @@ func fieldsOf(object, schema map[string]any) []*edit {
 
 var count = regexp.MustCompile(`(?i)(replicas|\.size|\.count|\.parallelism)$`)
 
-func leaves(value any, schema map[string]any, list []*edit, path ...string) []*edit {
+func leaves(value any, schema *apiextensionsv1.JSONSchemaProps, list []*edit, path ...string) []*edit {
 	switch v := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			field := under(schema, "properties", key)
-			if field == nil {
-				field = under(schema, "additionalProperties")
-			}
-			list = leaves(v[key], field, list, append(slices.Clone(path), key)...)
+			list = leaves(v[key], field(schema, key), list, append(slices.Clone(path), key)...)
 		}
 	case []any:
+		var of *apiextensionsv1.JSONSchemaProps
+		if schema != nil && schema.Items != nil {
+			of = schema.Items.Schema
+		}
 		for i, item := range v {
-			for _, e := range leaves(item, under(schema, "items"), nil, "") {
+			for _, e := range leaves(item, of, nil, "") {
 				list = append(list, &edit{path: path, from: v, to: within(v, i, e.path[1:], e.to), was: e.was, is: e.is,
 					name: fmt.Sprintf("%s[%d]%s", strings.Join(path, "."), i, e.name)})
 			}
@@ -99,11 +104,18 @@ func leaves(value any, schema map[string]any, list []*edit, path ...string) []*e
 	return list
 }
 
-// under returns the part of a schema at a path, or nil if there is none.
-func under(schema map[string]any, path ...string) map[string]any {
-	part, _, _ := unstructured.NestedFieldNoCopy(schema, path...)
-	below, _ := part.(map[string]any)
-	return below
+// field returns the schema of a field, or nil if there is none.
+func field(schema *apiextensionsv1.JSONSchemaProps, name string) *apiextensionsv1.JSONSchemaProps {
+	if schema == nil {
+		return nil
+	}
+	if of, is := schema.Properties[name]; is {
+		return &of
+	}
+	if schema.AdditionalProperties != nil {
+		return schema.AdditionalProperties.Schema
+	}
+	return nil
 }
 
 // within returns a copy of a list in which one item or a field of one item is replaced.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -115,18 +116,9 @@ func (s *operator) edited(e *edit, value any) manifest {
 }
 
 // schema returns the schema of the sample's kind in its CRD, or nil.
-func (s *operator) schema() map[string]any {
-	gvk := s.owner.GroupVersionKind()
-	for _, crd := range s.definitions {
-		versions, _, _ := unstructured.NestedFieldNoCopy(crd.Object, "spec", "versions")
-		group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
-		kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-		all, _ := versions.([]any)
-		for _, v := range all {
-			if v, is := v.(map[string]any); is && group == gvk.Group && kind == gvk.Kind && v["name"] == gvk.Version {
-				return under(v, "schema", "openAPIV3Schema")
-			}
-		}
+func (s *operator) schema() *apiextensionsv1.JSONSchemaProps {
+	if _, version := s.kind.Definition(); version != nil && version.Schema != nil {
+		return version.Schema.OpenAPIV3Schema
 	}
 	return nil
 }
@@ -241,7 +233,7 @@ func (f *found) extra(s *operator, e *edit, now, others []manifest) (list []mani
 func (s *operator) ready(all []manifest) bool {
 	for _, m := range all {
 		kind := s.server.Kind(m.GroupVersionKind())
-		if _, custom := kind.New().(*unstructured.Unstructured); custom && kind.Status {
+		if kind.Status && s.custom(kind.GVK) {
 			return false
 		}
 		want, found, _ := unstructured.NestedInt64(m.Object, "spec", "replicas")

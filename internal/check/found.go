@@ -347,7 +347,7 @@ func (f *found) note(r *quiet) {
 		switch {
 		case rec.Before != nil:
 			f.wrote(rec)
-			if _, d := r.Server.KindOf(after).Definition(); d != nil && rec.Subresource == "status" {
+			if r.s.custom(gvk) && rec.Subresource == "status" {
 				f.worksOn(r, gvk) // by convention the controller of a kind writes its status
 			}
 			continue
@@ -430,9 +430,13 @@ func (f *found) wrote(rec *sim.Record) {
 // belongs returns how a created object refers to the owner.
 func (r *quiet) belongs(m metav1.Object) string {
 	owner, stored := r.s.owner, r.stored(r.s.owner)
-	if ref := metav1.GetControllerOf(m); r.s.Controller.Hosted() && ref != nil && ref.Kind != owner.GetKind() &&
-		r.shows(ref.Kind) && r.resolve(ref, m.GetNamespace()) != nil {
-		return elses
+	above := metav1.GetControllerOf(m)
+	if r.s.Controller.Hosted() && above != nil && above.Kind != owner.GetKind() && r.shows(above.Kind) &&
+		r.resolve(above, m.GetNamespace()) != nil {
+		if gvk := schema.FromAPIVersionAndKind(above.APIVersion, above.Kind); r.s.custom(gvk) || !r.below(above, m.GetNamespace()) {
+			return elses
+		}
+		return chained
 	}
 	if owner.GetNamespace() != "" && m.GetNamespace() != owner.GetNamespace() {
 		if stored != nil && metav1.IsControlledBy(m, stored.(metav1.Object)) {
@@ -448,10 +452,20 @@ func (r *quiet) belongs(m metav1.Object) string {
 			return refers
 		}
 	}
-	if r.below(metav1.GetControllerOf(m), m.GetNamespace()) {
+	if r.below(above, m.GetNamespace()) {
 		return chained
 	}
 	return none
+}
+
+// custom reports whether a kind has a CRD.
+func (s *operator) custom(gvk schema.GroupVersionKind) bool {
+	kind := s.server.Kind(gvk)
+	if kind == nil {
+		return false
+	}
+	crd, _ := kind.Definition()
+	return crd != nil
 }
 
 // below reports whether a ControllerRef refers to a stored object that the sample controls.

@@ -236,6 +236,30 @@ func withLocks(run func(context.Context, *rest.Config) error) func(context.Conte
 	}
 }
 
+// What a program creates for a dependent of the sample belongs to the sample.
+func TestDependentOfADependent(t *testing.T) {
+	s := whole(false, wrong{})
+	run := s.Run
+	s.Run = func(ctx context.Context, cfg *rest.Config) error {
+		typed, err := kubernetes.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		core := bubble.Informers(typed, 0)
+		_, err = core.Core().V1().ConfigMaps().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: func(o any) {
+			ref := []metav1.OwnerReference{*metav1.NewControllerRef(o.(metav1.Object), parts)}
+			made := metav1.ObjectMeta{Name: o.(metav1.Object).GetName(), OwnerReferences: ref}
+			_, _ = typed.CoreV1().Secrets("default").Create(ctx, &corev1.Secret{ObjectMeta: made}, metav1.CreateOptions{})
+		}})
+		if err != nil {
+			return err
+		}
+		core.Start(ctx.Done())
+		return run(ctx, cfg)
+	}
+	shows(t, prepared(t, s), "Secret with a ControllerRef to a dependent")
+}
+
 // Outcomes say what a program wrote, although it is not known for which object.
 func TestOutcomesOfPrograms(t *testing.T) {
 	c := placed(t, prepared(t, whole(false, wrong{})), "one-owner")
