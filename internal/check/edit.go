@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -224,24 +223,12 @@ func brief(v any) string {
 	}
 }
 
-// change formats the edit without its effect: "spec.replicas: 2 -> 3".
-func (e *edit) change() string {
-	if len(e.path) == 0 {
-		return e.name
-	}
-	return fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
-}
-
-// in reports whether an owner has the values of the edit.
-func (e *edit) in(owner map[string]any) bool {
-	edited := runtime.DeepCopyJSON(owner)
-	e.set(edited, e.to)
-	return reflect.DeepEqual(edited, owner)
-}
-
 // String formats the edit: "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
 func (e *edit) String() string {
-	text := e.change()
+	text := fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
+	if len(e.path) == 0 {
+		text = e.name
+	}
 	if e.has != e.had {
 		text += fmt.Sprintf(", with %d dependents in place of %d", e.has, e.had)
 	}

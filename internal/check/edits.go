@@ -1,7 +1,6 @@
 package check
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,14 +8,8 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
-
-	"github.com/threelaws/threelaws/scenarios"
-	"github.com/threelaws/threelaws/sim"
-	"github.com/threelaws/threelaws/sim/host"
 )
 
 // mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
@@ -171,9 +164,8 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 		}
 		return false, nil
 	}
-	now, others := r.controlled(s.owner, f.owns), f.others(r, s.owner)
 	if s.lasts == 0 { // in a timed world, the number depends on the time
-		e.has = f.active(s, now)
+		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	if r.deeds() == idle {
 		return false, nil
@@ -186,11 +178,6 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	if s.lasts > 0 {
 		return true, nil
 	}
-	if left := f.extra(s, e, now, others); len(left) > 0 && f.leftover == nil {
-		if f.leftover, err = f.stay(s, e, left); err != nil {
-			return false, err
-		}
-	}
 	switch err := r.merge(s.owner, e.patch(e.from)); {
 	case s.over() != nil:
 		return false, s.over()
@@ -200,93 +187,6 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil
-}
-
-// leftover is a mistake: after an edit, dependents stay of a kind that an owner created with the edit does not have.
-type leftover struct {
-	edit       *edit
-	dependents []manifest
-}
-
-// mayStay lists the kinds whose objects may stay after an edit: they contain data, or record what happened.
-var mayStay = []string{"PersistentVolumeClaim", "Secret", "ControllerRevision", "ReplicaSet", "Job", "Pod", "Lease"}
-
-// extra lists the dependents in now of kinds that an owner created with the edit does not have. Objects that the
-// controller creates once may stay. If a dependent of a new kind is not ready, the controller may wait for it.
-func (f *found) extra(s *operator, e *edit, now, others []manifest) (list []manifest) {
-	if !e.made.settled || e.made.stored == nil || !s.ready(others) {
-		return nil
-	}
-	for _, m := range now {
-		gvk := m.GroupVersionKind()
-		of := func(o manifest) bool { return o.GroupVersionKind() == gvk }
-		if slices.ContainsFunc(f.dependents, of) && !slices.ContainsFunc(e.made.dependents, of) &&
-			!slices.Contains(mayStay, gvk.Kind) && !slices.Contains(f.once, gvk) {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// ready reports whether a controller waits for none of the objects. A custom object with a status is never ready, since
-// only its own controller, which does not run, can make it so.
-func (s *operator) ready(all []manifest) bool {
-	for _, m := range all {
-		kind := s.server.Kind(m.GroupVersionKind())
-		if kind.Status && s.custom(kind.GVK) {
-			return false
-		}
-		want, found, _ := unstructured.NestedInt64(m.Object, "spec", "replicas")
-		has, _, _ := unstructured.NestedInt64(m.Object, "status", "readyReplicas")
-		if slices.Contains(workloads, kind.GVK.Kind) && found && has != want {
-			return false
-		}
-	}
-	return true
-}
-
-// stay repeats the edit with other choices, and returns the dependents that stay again, or nil.
-func (f *found) stay(s *operator, e *edit, dependents []manifest) (*leftover, error) {
-	r, err := s.drawn(append(slices.Clone(s.around), s.owner), sim.NewSeed(1), nil)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Stop()
-	if r.merge(s.owner, e.patch(e.to)) != nil || !r.settled {
-		return nil, s.over()
-	}
-	now := r.controlled(s.owner, f.owns)
-	again := slices.DeleteFunc(dependents, func(m manifest) bool { return !slices.ContainsFunc(now, m.same) })
-	if len(again) == 0 {
-		return nil, nil
-	}
-	return &leftover{e, again}, nil
-}
-
-func (k *leftover) String() string {
-	return fmt.Sprintf("%s after %s, though an owner that is created so has no %s", k.dependents[0].at(), k.edit.change(),
-		k.dependents[0].GetKind())
-}
-
-// check returns an error if an owner with the edit still has dependents that must not stay.
-func (k *leftover) check(s *operator) scenarios.Func {
-	return func(user host.Client) error {
-		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
-		if err != nil || !k.edit.in(object(owner)) {
-			return nil
-		}
-		for _, m := range k.dependents {
-			o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
-			if err != nil {
-				continue
-			}
-			if ref := metav1.GetControllerOf(o.(metav1.Object)); ref != nil && ref.UID == owner.(metav1.Object).GetUID() {
-				return fmt.Errorf("%s still exists after %s, but an owner that is created so has no %s", m.at(), k.edit.change(),
-					m.GetKind())
-			}
-		}
-		return nil
-	}
 }
 
 // waitsSo creates the sample with an edit, and sets e.made. It reports whether the controller retries without writing.

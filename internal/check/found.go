@@ -45,17 +45,16 @@ type found struct {
 	releases bool // the controller releases a dependent whose labels are changed
 	unmarked bool // a webhook refuses the label and the annotation that the case two-owners adds to the sample
 	selector *selector
-	raised   *edit     // the edit that gave the sample more dependents, see (*found).two; nil if there is none
-	scale    *edit     // an edit that changes the number of dependents
-	change   *edit     // an edit to which the controller reacts, with the same number of dependents
-	more     []*edit   // further edits to which the controller reacts
-	removes  []*edit   // removals of optional fields to which the controller reacts
-	keeps    *kept     // values that dependents wrongly keep after the removal of an optional field; or nil
-	leftover *leftover // dependents that wrongly stay after an edit; or nil
-	history  []*edit   // edits and removals after which the number of dependents depends on earlier edits too
-	untried  int       // number of fields that were not edited
-	fights   *edit     // an edit after which the controller keeps writing and never settles
-	waits    []*edit   // edits after which the controller retries forever without writing
+	raised   *edit   // the edit that gave the sample more dependents, see (*found).two; nil if there is none
+	scale    *edit   // an edit that changes the number of dependents
+	change   *edit   // an edit to which the controller reacts, with the same number of dependents
+	more     []*edit // further edits to which the controller reacts
+	removes  []*edit // removals of optional fields to which the controller reacts
+	keeps    *kept   // values that dependents wrongly keep after the removal of an optional field; or nil
+	history  []*edit // edits and removals after which the number of dependents depends on earlier edits too
+	untried  int     // number of fields that were not edited
+	fights   *edit   // an edit after which the controller keeps writing and never settles
+	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
 	takes    map[metav1.DeletionPropagation]bool // policy of a deletion -> the controller itself deletes dependents
@@ -115,17 +114,6 @@ type end struct {
 
 func (f *found) end(r *quiet, owner manifest) *end {
 	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns)}
-}
-
-// others returns the owner's dependents of kinds that are not in f.owns, if the controller created them in this run.
-func (f *found) others(r *quiet, owner manifest) []manifest {
-	var kinds []schema.GroupVersionKind
-	for _, rec := range r.writes() {
-		if rec.Before == nil && !slices.Contains(f.owns, r.kindOf(rec)) {
-			kinds = appendOnce(kinds, r.kindOf(rec))
-		}
-	}
-	return r.controlled(owner, kinds)
 }
 
 type creation struct {

@@ -219,9 +219,6 @@ func (f *found) text(s *operator) string {
 	if f.keeps != nil {
 		line("keeps", f.keeps.String())
 	}
-	if f.leftover != nil {
-		line("keeps", f.leftover.String())
-	}
 	if f.untried > 0 {
 		line("not tried", fmt.Sprintf("%d further fields of its spec", f.untried))
 	}

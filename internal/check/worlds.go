@@ -150,9 +150,6 @@ func (f *found) edit(s *operator) place {
 		list = append(list, f.change)
 	}
 	list = append(list, f.more...)
-	if k := f.leftover; k != nil {
-		list = append([]*edit{k.edit}, slices.DeleteFunc(list, func(e *edit) bool { return e == k.edit })...)
-	}
 	if len(list) == 0 {
 		why := "no field of its sample's spec, edited, made it do anything"
 		if len(f.waits) > 0 {
@@ -163,9 +160,6 @@ func (f *found) edit(s *operator) place {
 	p := f.follow(s, "edit", list[0], "")
 	for _, e := range list[1:] {
 		p.user = append(f.edited(e), p.user...)
-	}
-	if f.leftover != nil {
-		p.settledCheck = f.leftover.check(s)
 	}
 	return p
 }

@@ -201,8 +201,6 @@ var publicBugs = []publicBug{
 	{"a cluster-scoped object for a name in all namespaces", []host.Controller{reconciler("names", gardens,
 		finalized(plotOfName, removesPlotOfName), plots)}, []host.Controller{reconciler("names", gardens, keepsPlot(true), plots)},
 		"other-namespace", "expect"},
-	{"a kind that stays after a change of mode", []host.Controller{reconciler("modes", gardens, living(modes(false)), parts, services)},
-		[]host.Controller{reconciler("modes", gardens, living(modes(true)), parts, services)}, "edit", "expect"},
 	{"overwrites the finalizers of a dependent", by(replacesAll(false)), by(replacesAll(true)), "dependent-held", "finalizers-hold"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
@@ -285,27 +283,6 @@ func TestEndAfterEdits(t *testing.T) {
 		if got != x.want {
 			t.Errorf("%s: %q, want %q\n%s", x.name, got, x.want, found.Text())
 		}
-	}
-}
-
-// modes creates a ConfigMap for a green owner, and a Service for others. If cleans is set, it deletes the other one.
-func modes(cleans bool) idiom {
-	return func(a *at, owner *thing) error {
-		part, service := a.bare(owner, owner.GetName()), a.bare(owner, owner.GetName())
-		service.SetGroupVersionKind(services)
-		service.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}
-		next, other := part, service
-		if stringAt(owner, "spec", "color") != "green" {
-			next, other = service, part
-		}
-		if err := a.ensure(owner, next); err != nil || !cleans {
-			return err
-		}
-		was := a.cachedAt(other.GroupVersionKind(), key(other))
-		if was == nil || !metav1.IsControlledBy(was, owner) || was.GetDeletionTimestamp() != nil {
-			return nil
-		}
-		return a.remove(was)
 	}
 }
 
