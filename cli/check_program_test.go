@@ -70,6 +70,26 @@ spec:
 		"operator has written nothing", "the last lines that it printed: all is there, below /config")
 }
 
+// If an operator exits before main begins, check prints what it printed.
+func TestCheckExitsBeforeMain(t *testing.T) {
+	newProgram(t, `package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func init() {
+	fmt.Fprintln(os.Stderr, "set ZONE")
+	os.Exit(2)
+}
+
+func main() {}
+`)
+	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml").wants(t, scenarios.ExitUsage,
+		"operator has written nothing", "the last lines that it printed: set ZONE")
+}
+
 // If the operator never stops writing, its last error is printed, because the cause may be something that it lacks.
 func TestCheckUnsettledSaysWhy(t *testing.T) {
 	newProgram(t, `package main

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"errors"
 	"iter"
 	"maps"
@@ -31,6 +32,9 @@ func (p *process) ended() error {
 	text := p.cmd.ProcessState.String()
 	if text == "exit status 0" {
 		text = "it returned"
+	}
+	if p.all != nil { // what the program prints before main begins is not reported as output
+		p.all.Write(bytes.ReplaceAll([]byte(crash), []byte(p.root), nil))
 	}
 	printed := messages(p.printed.last(lookBack))
 	if last := append(printed[max(0, len(printed)-3):], p.crash.last(1)...); len(last) > 0 {
