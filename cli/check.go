@@ -109,8 +109,13 @@ func (c *checking) run(cmd *cobra.Command) error {
 	if op.Close != nil {
 		defer op.Close()
 	}
+	found := len(op.Notes)
 	hosted, err := op.Host(ctx)
 	line.clear()
+	for _, note := range op.Notes[found:] { // of the build
+		c.note(note)
+		c.report.Notes = append(c.report.Notes, note)
+	}
 	if ctx.Err() != nil {
 		fmt.Fprintf(c.err, "%s: interrupted while it built %s\n", c.name, op.Builds)
 		c.code = exitInterrupted

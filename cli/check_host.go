@@ -80,7 +80,11 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		}
 	}
 	op.Host = func(ctx context.Context) (func(host.Controller) host.Controller, error) {
-		return b.Controller, build(ctx, s, repo, b)
+		note, err := build(ctx, s, repo, b)
+		if note != "" {
+			op.Notes = append(op.Notes, note)
+		}
+		return b.Controller, err
 	}
 	op.Waits = b.Waits
 	if s.Test != "" {
@@ -104,23 +108,27 @@ func absolute(paths []string) (all []string) {
 	return all
 }
 
-func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.Binary) error {
+// build builds the operator. note is not empty if the operator's own Go release is unknown, so another one builds it.
+func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.Binary) (note string, err error) {
 	cache, err := cacheDir()
 	if err != nil {
-		return err
+		return "", err
 	}
 	dir, err := os.MkdirTemp("", "threelaws-main")
 	if err != nil {
-		return err
+		return "", err
 	}
 	b.Path = filepath.Join(dir, "main")
 	function, _, _ := strings.Cut(s.Test, "/") // the function, without the names of subtests
 	built, err := overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}.Run(ctx)
+	if built.Instead != "" {
+		note = fmt.Sprintf("%s is not a Go that threelaws knows: %s builds %s", built.Instead, built.Version, repo.Main)
+	}
 	if err != nil {
-		return usage("%v", err)
+		return note, usage("%v", err)
 	}
 	b.Announces = built.Announces
-	return nil
+	return note, nil
 }
 
 // pattern returns a value of -test.run that matches only one test or subtest ("TestX/name").

@@ -49,11 +49,8 @@ type Built struct {
 
 // Run builds an unmodified main or test with the overlay. It does not write into the program's module.
 func (b Build) Run(ctx context.Context) (t Built, err error) {
-	t.Toolchain, err = In(ctx, b.Dir)
-	if err != nil {
-		return t, err
-	}
-	base, err := Make(&t.Toolchain, b.Cache)
+	var base string
+	t.Toolchain, base, err = For(ctx, b.Dir, b.Cache)
 	if err != nil {
 		return t, err
 	}
@@ -104,9 +101,22 @@ func (b Build) compile(ctx context.Context, t Toolchain, dir string, files *File
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return b.failed(string(text), err)
+		return b.cgo(ctx, t, b.failed(string(text), err))
 	}
 	return nil
+}
+
+// cgo adds the packages of the program that use cgo to the error of a failed build, because check builds without cgo.
+func (b Build) cgo(ctx context.Context, t Toolchain, failed error) error {
+	cmd := t.command(ctx, b.Dir, "list", "-deps", "-f", "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}", b.Package)
+	cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
+	if out, err := cmd.Output(); err == nil && len(out) > 0 {
+		first, text, _ := strings.Cut(failed.Error(), "\n")
+		failed = errors.New(strings.TrimSpace(fmt.Sprintf(
+			"%s (threelaws builds without cgo, and these packages use cgo: %s; give them files for CGO_ENABLED=0)\n%s",
+			strings.TrimSuffix(first, ":"), strings.Join(strings.Fields(string(out)), ", "), text)))
+	}
+	return failed
 }
 
 // main returns the path and the content of the file that is added to the package.
@@ -116,7 +126,7 @@ func (b Build) main(ctx context.Context, t Toolchain) (at, text string, err erro
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", "", fmt.Errorf("%s is no package: %s", b.Package, strings.TrimSpace(stderr.String()))
+		return "", "", b.cgo(ctx, t, fmt.Errorf("%s is no package: %s", b.Package, strings.TrimSpace(stderr.String())))
 	}
 	var p struct {
 		Name, Dir                 string
@@ -167,11 +177,7 @@ const Variable = "THREELAWS_OVERLAY"
 // Test returns a go test command that uses the overlay, for the module in a directory. It does not change CGO_ENABLED,
 // because the race detector needs cgo.
 func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, error) {
-	t, err := In(ctx, dir)
-	if err != nil {
-		return nil, err
-	}
-	path, err := Make(&t, cache)
+	t, path, err := For(ctx, dir, cache)
 	if err != nil {
 		return nil, err
 	}

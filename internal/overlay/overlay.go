@@ -36,11 +36,17 @@ type Files struct {
 type UnknownError struct {
 	Version string   // "go1.28.0"
 	Files   []string // files with unknown checksums
+	Instead string   // why the newest known release cannot build the module; "" if it was not tried
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%s is not a Go that threelaws knows (%s differs); it knows %s", e.Version, e.Files[0],
-		strings.Join(Versions(), ", "))
+	all := Versions()
+	newest, why := all[len(all)-1], ""
+	if e.Instead != "" {
+		why = fmt.Sprintf("; %s cannot build the module: %s", newest, strings.ReplaceAll(e.Instead, "\n", "; "))
+	}
+	return fmt.Sprintf("%s is not a Go that threelaws knows (%s differs)%s; set GOTOOLCHAIN to one that it knows: %s", e.Version,
+		e.Files[0], why, strings.Join(all, ", "))
 }
 
 // Versions lists the Go releases on which the patches were tested.
@@ -66,6 +72,11 @@ func Make(t *Toolchain, cache string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("the cache %s cannot be written: %w: set XDG_CACHE_HOME to another directory", cache, err)
+		}
+	}()
 	if err := t.leaveModules(cache); err != nil {
 		return "", err
 	}

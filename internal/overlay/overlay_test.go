@@ -54,6 +54,40 @@ func TestOwnToolchainIsKnown(t *testing.T) {
 	}
 }
 
+// If the toolchain of a module is unknown, the newest known release builds the module, unless go.mod needs a newer one.
+func TestUnknownToolchainIsReplaced(t *testing.T) {
+	changed := goroot(t)
+	if err := os.WriteFile(filepath.Join(changed.Root, "src", "runtime", "rand.go"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	own, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, bin := overlay.Versions(), t.TempDir()
+	script := `#!/bin/sh
+case "$GOTOOLCHAIN $1" in
+"` + versions[len(versions)-1] + ` list") if [ "$NEEDS" ]; then echo "go: go.mod requires go >= $NEEDS" >&2; exit 1; fi;;
+"` + versions[len(versions)-1] + ` env") GOTOOLCHAIN=local exec ` + own + ` "$@";;
+*) echo '{"GOROOT": "` + changed.Root + `", "GOVERSION": "go1.99.0"}';;
+esac
+`
+	if err := os.WriteFile(filepath.Join(bin, "go"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	t.Setenv("GOTOOLCHAIN", "local")
+	known, path, err := overlay.For(t.Context(), ".", t.TempDir())
+	if err != nil || known.Instead != "go1.99.0" || known.Root == changed.Root || path == "" {
+		t.Errorf("%+v, %q, %v", known, path, err)
+	}
+	t.Setenv("NEEDS", "1.99")
+	want := "cannot build the module: go: go.mod requires go >= 1.99; set GOTOOLCHAIN to one that it knows: "
+	if _, _, err := overlay.For(t.Context(), ".", t.TempDir()); err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v", err)
+	}
+}
+
 // A toolchain with changed sources is refused, and the error contains its version.
 func TestChangedToolchainIsRefused(t *testing.T) {
 	changed := goroot(t)
@@ -110,7 +144,8 @@ func TestCacheThatCannotBeWritten(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := overlay.Make(&own, file); err == nil || !strings.Contains(err.Error(), file) {
+	if _, err := overlay.Make(&own, file); err == nil || !strings.Contains(err.Error(), file) ||
+		!strings.Contains(err.Error(), "set XDG_CACHE_HOME") {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -167,6 +202,29 @@ func TestFailedBuild(t *testing.T) {
 				Flags: []string{"-p=1", "-toolexec=" + compiler}}.Run(t.Context())
 			if err == nil || !strings.Contains(err.Error(), test.want) ||
 				strings.Count(err.Error(), "\n") != test.lines-1 {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// If a program needs cgo, the error of its build names the packages that use cgo.
+func TestBuildWithoutCgo(t *testing.T) {
+	const uses = "package main\n\n// int one() { return 1; }\nimport \"C\"\n\n"
+	for name, files := range map[string]map[string]string{
+		"one file": {"c.go": uses + "var one = C.one()\n", "main.go": "package main\n\nfunc main() { _ = one }\n"},
+		"all":      {"main.go": uses + "func main() { C.one() }\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			files["go.mod"] = "module example.com/main\n\ngo 1.25.0\n"
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err := overlay.Build{Dir: dir, Package: ".", Out: filepath.Join(dir, "x"), Cache: t.TempDir()}.Run(t.Context())
+			if err == nil || !strings.Contains(err.Error(), "these packages use cgo: example.com/main; ") {
 				t.Errorf("%v", err)
 			}
 		})

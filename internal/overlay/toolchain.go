@@ -16,14 +16,17 @@ import (
 type Toolchain struct {
 	Root    string // GOROOT
 	Version string // "go1.26.8"
+	Instead string // the version of the module's own toolchain, if that is unknown; otherwise ""
 
 	modules string // GOMODCACHE
 }
 
 // In returns the toolchain that the go command selects for the module in a directory.
-func In(ctx context.Context, dir string) (Toolchain, error) {
+func In(ctx context.Context, dir string) (Toolchain, error) { return in(ctx, dir, os.Environ()) }
+
+func in(ctx context.Context, dir string, environ []string) (Toolchain, error) {
 	cmd := exec.CommandContext(ctx, "go", "env", "-json", "GOROOT", "GOVERSION", "GOMODCACHE")
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, environ
 	out, err := cmd.Output()
 	if err != nil {
 		if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
@@ -37,6 +40,35 @@ func In(ctx context.Context, dir string) (Toolchain, error) {
 	}
 	version, _, _ := strings.Cut(env.GOVERSION, " ")
 	return Toolchain{Root: env.GOROOT, Version: version, modules: env.GOMODCACHE}, nil
+}
+
+// For returns the toolchain that builds the module in a directory, and the path of its overlay. If the module's own
+// toolchain is unknown, For returns the newest known release, unless go.mod requires a newer one. The go command
+// downloads this release if necessary.
+func For(ctx context.Context, dir, cache string) (t Toolchain, path string, err error) {
+	if t, err = In(ctx, dir); err != nil {
+		return t, "", err
+	}
+	path, err = Make(&t, cache)
+	unknown := (*UnknownError)(nil)
+	if !errors.As(err, &unknown) {
+		return t, path, err
+	}
+	all := Versions()
+	environ := append(os.Environ(), "GOTOOLCHAIN="+all[len(all)-1])
+	list := exec.CommandContext(ctx, "go", "list", "-m") // go env does not read the version in go.mod
+	list.Dir, list.Env = dir, environ
+	if text, err := list.CombinedOutput(); err != nil {
+		unknown.Instead = strings.TrimSpace(string(text))
+		return t, "", unknown
+	}
+	known, err := in(ctx, dir, environ)
+	if err != nil {
+		return t, "", err
+	}
+	known.Instead = t.Version
+	path, err = Make(&known, cache)
+	return known, path, err
 }
 
 // Go returns the path of the toolchain's go command.
