@@ -182,9 +182,9 @@ func bare(m manifest) manifest {
 }
 
 // finishes lists the controllers that complete the objects of a kind: for a Job, the Job controller and the kubelet.
-// Other controllers, such as the disruption controller, run only if Operator.With lists them.
+// Other controllers run only if Operator.With lists them: a CronJob controller never ends, and others, such as the
+// disruption controller, complete nothing.
 var finishes = map[string][]string{
-	"CronJob":               {"cronjob", "job", "kubelet"},
 	"DaemonSet":             {"daemonset", "kubelet"},
 	"Deployment":            {"deployment", "replicaset", "kubelet"},
 	"Job":                   {"job", "kubelet"},

@@ -40,7 +40,11 @@ func (f *found) ends(s *operator) (all []place) {
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
-			for _, d := range f.pair { // as long as the orphan exists, its name is taken
+			orphans := f.pair
+			if len(orphans) == 0 {
+				orphans = f.dependents
+			}
+			for _, d := range orphans { // as long as the orphan exists, its name is taken
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))
 				}

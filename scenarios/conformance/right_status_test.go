@@ -8,6 +8,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,6 +21,7 @@ import (
 
 var (
 	deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	cronJobs    = batchv1.SchemeGroupVersion.WithKind("CronJob")
 	services    = corev1.SchemeGroupVersion.WithKind("Service")
 	podKind     = corev1.SchemeGroupVersion.WithKind("Pod")
 )
@@ -48,6 +50,9 @@ kind: ResourceQuota
 metadata: {name: few, namespace: default}
 spec: {hard: {count/configmaps: "3"}}
 `},
+	{"a port that only one owner can have", []host.Controller{reconciler("exposes", gardens, living(exposes), services)},
+		gardenOf("{port: 30080}")},
+	{"a CronJob", []host.Controller{reconciler("schedules", gardens, living(schedules), cronJobs)}, ""},
 	{"a successor that must be ready", []host.Controller{reconciler("succeeds", gardens, living(succeeds), parts, works)}, ""},
 	{"a Deployment that must be ready", []host.Controller{reconciler("moves", gardens, living(moves), parts, deployments)}, ""},
 	{"a Secret that stays", []host.Controller{reconciler("stays", gardens, living(staysSecret), secrets, parts)}, ""},
@@ -390,5 +395,29 @@ func staysSecret(a *at, owner *thing) error {
 	if stringAt(owner, "spec", "color") != "green" {
 		next.SetGroupVersionKind(parts)
 	}
+	return a.ensure(owner, next)
+}
+
+// exposes creates a Service with the port of the owner's spec. The server refuses a port that another Service has.
+func exposes(a *at, owner *thing) error {
+	next := a.bare(owner, owner.GetName())
+	next.Object["spec"] = map[string]any{"type": "NodePort", "ports": []any{
+		map[string]any{"port": int64(80), "nodePort": intAt(owner, "spec", "port")}}}
+	return a.upsert(next, func(is *thing) error {
+		if err := mine(owner, is); err != nil {
+			return err
+		}
+		port := is.Object["spec"].(map[string]any)["ports"].([]any)[0].(map[string]any)
+		port["nodePort"] = intAt(owner, "spec", "port")
+		return nil
+	})
+}
+
+// schedules creates a CronJob that starts a Job once a year.
+func schedules(a *at, owner *thing) error {
+	next := a.bare(owner, owner.GetName())
+	next.Object["spec"] = map[string]any{"schedule": "0 3 1 1 *", "jobTemplate": map[string]any{"spec": map[string]any{
+		"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{
+			map[string]any{"name": "main", "image": "registry.example/main"}}}}}}}
 	return a.ensure(owner, next)
 }
