@@ -228,15 +228,15 @@ func (f *found) restored(s *operator) place {
 func (f *found) replaced(s *operator) place {
 	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
 	rival := f.rival(s)
-	fewer, ok := f.less()
-	left, err := f.surplus(s, fewer)
+	e, fewer := f.fewer()
+	left, err := f.surplus(s, e, fewer)
 	switch {
 	case f.lone(rival) != "":
 		p.why = f.lone(rival)
 	case len(f.fixed) == 0:
 		p.why = f.known("it gives its dependents no names: none is recreated with another owner", naming)
-	case !ok:
-		p.why = f.untold("no known number in its sample's spec makes it want fewer dependents", editing, scaling)
+	case e == nil:
+		p.why = f.untold("no known edit of its sample's spec makes it want fewer dependents", editing, scaling)
 	case err != nil:
 		p.why = "unknown: what it has with fewer dependents: " + err.Error()
 	case f.second.Unstructured == nil:
@@ -258,18 +258,31 @@ func (f *found) replaced(s *operator) place {
 		p.user = append(p.user, casefile.Action{Verb: "hold " + held}, gone(d), casefile.Action{Manifests: theirs.text()})
 		free = append(free, casefile.Action{Verb: "release " + held})
 	}
-	p.user = append(p.user, patch(f.of, f.scale.patch(fewer)))
+	p.user = append(p.user, patch(f.of, e.patch(fewer)))
 	p.user = append(p.user, free...)
 	return p
 }
 
-// surplus returns the dependents with fixed names that the sample loses if the field of f.scale has the value fewer.
-// The world has a second owner.
-func (f *found) surplus(s *operator, fewer any) (list []manifest, err error) {
-	if fewer == nil || f.second.Unstructured == nil {
+// fewer returns an edit and its value with which the sample wants fewer dependents: one less, or without what a field
+// turns off. The edit is nil if there is none.
+func (f *found) fewer() (*edit, any) {
+	if n, ok := f.less(); ok {
+		return f.scale, n
+	}
+	for _, e := range f.follows() {
+		if e.has < e.had {
+			return e, e.to
+		}
+	}
+	return nil, nil
+}
+
+// surplus returns the dependents with fixed names that the sample loses by an edit. The world has a second owner.
+func (f *found) surplus(s *operator, e *edit, fewer any) (list []manifest, err error) {
+	if e == nil || f.second.Unstructured == nil {
 		return nil, nil
 	}
-	owner := s.edited(f.scale, fewer)
+	owner := s.edited(e, fewer)
 	r, err := s.run(owner, f.second)
 	if err != nil {
 		return nil, err

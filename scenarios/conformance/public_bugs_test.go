@@ -201,6 +201,7 @@ var publicBugs = []publicBug{
 	{"a cluster-scoped object for a name in all namespaces", []host.Controller{reconciler("names", gardens,
 		finalized(plotOfName, removesPlotOfName), plots)}, []host.Controller{reconciler("names", gardens, keepsPlot(true), plots)},
 		"other-namespace", "expect"},
+	{"deletes by name what is turned off", by(exports(false)), by(exports(true)), "replaced", "same-incarnation"},
 	{"overwrites the finalizers of a dependent", by(replacesAll(false)), by(replacesAll(true)), "dependent-held", "finalizers-hold"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
@@ -283,6 +284,27 @@ func TestEndAfterEdits(t *testing.T) {
 		if got != x.want {
 			t.Errorf("%s: %q, want %q\n%s", x.name, got, x.want, found.Text())
 		}
+	}
+}
+
+// exports creates a second ConfigMap for a green owner, and deletes it for other owners. If sure is set, it deletes only the
+// object that it has seen and that the owner controls.
+func exports(sure bool) idiom {
+	return func(a *at, owner *thing) error {
+		if err := a.ensure(owner, a.bare(owner, owner.GetName())); err != nil {
+			return err
+		}
+		export := a.bare(owner, owner.GetName()+"-export")
+		is := a.cached(export.GetName())
+		switch {
+		case stringAt(owner, "spec", "color") == "green":
+			return a.ensure(owner, export)
+		case is == nil || !metav1.IsControlledBy(is, owner):
+			return nil
+		case sure:
+			return a.remove(is)
+		}
+		return ignoreNotFound(a.env.Client.Delete(a, parts, is.GetNamespace(), is.GetName(), metav1.DeleteOptions{}))
 	}
 }
 
