@@ -253,6 +253,9 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	}
 	if !p.HasDependents() {
 		verdict += ", but the sample got no dependents"
+		if len(p.found.unowned()) > 0 {
+			verdict += " with an owner reference"
+		}
 	}
 	switch {
 	case len(violated) > 0:
