@@ -97,8 +97,18 @@ func TestEditsAreValid(t *testing.T) {
 			return mine(owner, is)
 		})
 	}
-	shows(t, plannedFor(t, tends, "{season: spring, depth: 3, beds: [{season: winter}]}"),
-		"spec.season: spring -> autumn\n", "spec.depth: 3 -> 2\n", "spec.beds[0].season: winter -> winterx\n")
+	shows(t, plannedFor(t, tends, "{season: spring, depth: 3, beds: [{season: winter, kind: herb}], by: {noon: sun}}"),
+		"spec.beds[0].kind: herb -> tree\n", "spec.by.noon: sun -> shade\n", "spec.season: spring -> autumn\n", "spec.depth: 3 -> 2\n", "spec.beds[0].season: winter -> winterx\n")
+}
+
+// The verdict does not say that nothing was created if what was created has no owner reference.
+func TestVerdictWithoutOwnerReferences(t *testing.T) {
+	plan := prepared(t, subjectOf(t, reconciler("plots", gardens, keepsPlot(true), plots)))
+	want := "but the sample got no dependents with an owner reference"
+	tried := []check.Tried{{Name: "one-owner", X: finds(t, plan, "one-owner", "")}}
+	if said := plan.Summary(tried, plan.Verdicts(tried)); !strings.Contains(said, want) {
+		t.Error(said)
+	}
 }
 
 // signs sets its own label on its owner. With alone, it removes all other labels.

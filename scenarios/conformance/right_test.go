@@ -69,6 +69,9 @@ spec:
     subresources: {status: {}}
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {spec: {type: object,
       x-kubernetes-preserve-unknown-fields: true, properties: {depth: {type: integer, maximum: 3},
+      beds: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true, properties: {
+        kind: {type: string, enum: [herb, tree]}}}},
+      by: {type: object, additionalProperties: {type: string, enum: [sun, shade]}},
       season: {type: string, enum: [spring, autumn]}, sealed: {type: boolean,
       x-kubernetes-validations: [{rule: self || !oldSelf}]}}}}}}
 `, name, kind.Group, scope, kind.Kind)}
