@@ -75,10 +75,7 @@ func (s *operator) admit(r *quiet) error {
 // objects stay as they are, because the program or its webhooks may need them to start.
 func (s *operator) admitInstalled() {
 	hook := func(m manifest) bool { return strings.HasSuffix(m.GetKind(), "WebhookConfiguration") }
-	custom := func(m manifest) bool {
-		_, d := s.server.Kind(m.GroupVersionKind()).Definition()
-		return d != nil && len(m.GetFinalizers()) == 0
-	}
+	custom := func(m manifest) bool { return s.custom(m.GroupVersionKind()) && len(m.GetFinalizers()) == 0 }
 	if !slices.ContainsFunc(s.installed, hook) || !slices.ContainsFunc(s.installed, custom) {
 		return
 	}

@@ -446,16 +446,6 @@ func (r *quiet) belongs(m metav1.Object) string {
 	return none
 }
 
-// custom reports whether a kind has a CRD.
-func (s *operator) custom(gvk schema.GroupVersionKind) bool {
-	kind := s.server.Kind(gvk)
-	if kind == nil {
-		return false
-	}
-	crd, _ := kind.Definition()
-	return crd != nil
-}
-
 // below reports whether a ControllerRef refers to a stored object that the sample controls.
 func (r *quiet) below(ref *metav1.OwnerReference, namespace string) bool {
 	above, owner := r.resolve(ref, namespace), r.stored(r.s.owner)

@@ -320,3 +320,13 @@ func (s *operator) accompany(more []string) error {
 	}
 	return nil
 }
+
+// custom reports whether a kind has a CRD.
+func (s *operator) custom(gvk schema.GroupVersionKind) bool {
+	kind := s.server.Kind(gvk)
+	if kind == nil {
+		return false
+	}
+	crd, _ := kind.Definition()
+	return crd != nil
+}

@@ -318,13 +318,17 @@ func alsoOwned(d, owner manifest) casefile.Action {
 	return jsonPatch(d.at(), map[string]any{"op": "add", "path": "/metadata/ownerReferences/-", "value": ref})
 }
 
-// firsts returns the sample's first dependent of each kind, except kinds whose events enqueue nothing. If there is a
-// second owner, the dependents are from the world with both owners.
-func (f *found) firsts() []manifest {
-	beside := *f
+// standing returns the sample's dependents in the objects of both: beside a second owner, if there is one.
+func (f *found) standing() []manifest {
 	if len(f.pair) > 0 {
-		beside.dependents = f.pair
+		return f.pair
 	}
+	return f.dependents
+}
+
+// firsts returns the first of the standing dependents of each kind, except kinds whose events enqueue nothing.
+func (f *found) firsts() []manifest {
+	beside := found{dependents: f.standing()}
 	return slices.DeleteFunc(beside.each(), func(d manifest) bool {
 		return slices.Contains(f.asleep, d.GroupVersionKind())
 	})

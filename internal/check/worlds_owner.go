@@ -40,11 +40,7 @@ func (f *found) ends(s *operator) (all []place) {
 		}
 		p.user = append(p.user, f.again(s)...)
 		if policy == metav1.DeletePropagationOrphan && !f.adopts {
-			orphans := f.pair
-			if len(orphans) == 0 {
-				orphans = f.dependents
-			}
-			for _, d := range orphans { // as long as the orphan exists, its name is taken
+			for _, d := range f.standing() { // as long as the orphan exists, its name is taken
 				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
 					p.user = append(p.user, gone(d))
 				}
@@ -155,7 +151,7 @@ func (f *found) eachLeft(ask func(o metav1.Object, kind string) error) scenarios
 
 // stillThere returns a check that the orphaned dependents exist.
 func (f *found) stillThere() scenarios.Func {
-	left := f.pair
+	left := f.standing()
 	return func(user host.Client) error {
 		for _, d := range left {
 			_, err := user.Get(context.Background(), d.GroupVersionKind(), d.GetNamespace(), d.GetName())
