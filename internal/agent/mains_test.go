@@ -94,18 +94,20 @@ func writers(w *trial.Trial) (all []string) {
 // A main with dependencies in a vendor directory is built with these dependencies.
 func TestVendorFolder(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile(filepath.Join("testdata", "bare", "main.go"))
-	must(t, err)
-	spin, err := os.ReadFile(filepath.Join("testdata", "bare", "spin.go"))
-	must(t, err)
+	files := map[string]string{
+		"go.mod":             "module example.com/bare\n\ngo 1.25.0\n\nrequire example.com/keep v1.0.0\n",
+		"main.go":            "package main\n\nimport \"example.com/keep\"\n\nfunc main() { keep.Main() }\n",
+		"vendor/modules.txt": "# example.com/keep v1.0.0\n## explicit; go 1.25.0\nexample.com/keep\n",
+	}
 	keep := strings.NewReplacer("package main", "package keep", "func main()", "func Main()")
-	for path, text := range map[string]string{
-		"go.mod":                          "module example.com/bare\n\ngo 1.25.0\n\nrequire example.com/keep v1.0.0\n",
-		"main.go":                         "package main\n\nimport \"example.com/keep\"\n\nfunc main() { keep.Main() }\n",
-		"vendor/modules.txt":              "# example.com/keep v1.0.0\n## explicit; go 1.25.0\nexample.com/keep\n",
-		"vendor/example.com/keep/keep.go": keep.Replace(string(text)),
-		"vendor/example.com/keep/spin.go": keep.Replace(string(spin)),
-	} {
+	sources, err := filepath.Glob(filepath.Join("testdata", "bare", "*.go"))
+	must(t, err)
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		must(t, err)
+		files["vendor/example.com/keep/"+filepath.Base(source)] = keep.Replace(string(text))
+	}
+	for path, text := range files {
 		at := filepath.Join(dir, path)
 		must(t, os.MkdirAll(filepath.Dir(at), 0o755))
 		must(t, os.WriteFile(at, []byte(text), 0o644))

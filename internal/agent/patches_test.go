@@ -52,7 +52,7 @@ func TestEveryPatchIsNeeded(t *testing.T) {
 }
 
 // bareTests matches the tests of programs without libraries.
-const bareTests = "TestTwoRuns|TestTwoReplicas|TestOrderOfMaps|TestTurns|TestBadPrograms|TestClosedFiles|TestContent|TestWaits$|TestWebhook"
+const bareTests = "TestTwoRuns|TestTwoReplicas|TestOrderOfMaps|TestTurns|TestBadPrograms|TestClosedFiles|TestContent|TestWaits$|TestWebhook|TestOutside"
 
 // mutant replaces a part of patches.go.
 type mutant struct {

@@ -54,6 +54,13 @@ func path(function, name, writes string) edit {
 	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
 }
 
+// nothing returns an edit of a method of net.Resolver. In a hosted process, the method returns the given values and the
+// error "no such host" for name.
+func nothing(method, values, name string) edit {
+	head := "func (r *Resolver) " + method + " {\n"
+	return edit{old: head, new: head + "	if hosted.On {\n		return " + values + "newDNSError(errNoSuchHost, " + name + ", \"\")\n	}\n"}
+}
+
 // maps is the directory with the runtime's maps. In its files, the hash seed of maps is replaced by a constant. So the
 // order of a map depends only on its history.
 const maps = "internal/runtime/maps"
@@ -215,6 +222,19 @@ var hostedRoundTrip func(*Request) (*Response, error)
 	{"net/lookup.go", []edit{
 		{old: "	trace, _ := ctx.Value(nettrace.TraceKey{}).(*nettrace.Trace)\n	if trace != nil && trace.DNSStart != nil {\n",
 			new: "	if hosted.On {\n		return hostedLookup(host)\n	}\n	trace, _ := ctx.Value(nettrace.TraceKey{}).(*nettrace.Trace)\n	if trace != nil && trace.DNSStart != nil {\n"},
+		{old: "		return []string{host}, nil\n	}\n	return r.lookupHost(ctx, host)\n", new: `		return []string{host}, nil
+	}
+	if hosted.On {
+		return hostedLookupHost(host)
+	}
+	return r.lookupHost(ctx, host)
+`},
+		nothing("LookupCNAME(ctx context.Context, host string) (string, error)", `"", `, "host"),
+		nothing("LookupSRV(ctx context.Context, service, proto, name string) (string, []*SRV, error)", `"", nil, `, "name"),
+		nothing("LookupMX(ctx context.Context, name string) ([]*MX, error)", "nil, ", "name"),
+		nothing("LookupNS(ctx context.Context, name string) ([]*NS, error)", "nil, ", "name"),
+		nothing("LookupTXT(ctx context.Context, name string) ([]string, error)", "nil, ", "name"),
+		nothing("LookupAddr(ctx context.Context, addr string) ([]string, error)", "nil, ", "addr"),
 		imports(),
 	}},
 	{"os/signal/signal.go", []edit{
@@ -231,6 +251,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 `},
 		// A hosted program reads the files that the world provides, and writes to its own directory.
 		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "name", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0"),
+		path("func openDir(name string) (*File, error) {", "name", "false"),
 		path("func Mkdir(name string, perm FileMode) error {", "name", "true"),
 		path("func Chdir(dir string) error {", "dir", "false"),
 		path("func Rename(oldpath, newpath string) error {", "oldpath", "true"),
@@ -243,6 +264,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		path("func Stat(name string) (FileInfo, error) {", "name", "false"),
 		path("func Lstat(name string) (FileInfo, error) {", "name", "false"),
 	}},
+	{"os/root.go", []edit{path("func OpenRoot(name string) (*Root, error) {", "name", "false")}},
 	{"os/path.go", []edit{path("func RemoveAll(path string) error {", "path", "true")}},
 	{"os/file_unix.go", []edit{
 		path("func Remove(name string) error {", "name", "true"),
@@ -257,12 +279,24 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		return 1, 0, 0
 	}
 `},
+		// os.Chtimes calls UtimesNano.
+		{old: "func UtimesNano(path string, ts []Timespec) (err error) {\n", new: `// hostedPath, if set, returns the path that a hosted process uses instead of a given path.
+//
+//go:linkname hostedPath
+var hostedPath func(name string, writes bool) string
+
+func UtimesNano(path string, ts []Timespec) (err error) {
+	if hosted.On && hostedPath != nil {
+		path = hostedPath(path, true)
+	}
+`},
 		imports(),
 	}},
 	{"os/exec.go", []edit{
 		// A hosted program cannot start other programs.
 		{old: "	testlog.Open(name)\n	return startProcess(name, argv, attr)\n", new: "	testlog.Open(name)\n	if hosted.On {\n		return nil, &PathError{Op: \"fork/exec\", Path: name, Err: syscall.EPERM}\n	}\n	return startProcess(name, argv, attr)\n"},
 		{old: "func Getpid() int {", new: "func Getpid() int {\n	if hosted.On {\n		return 1\n	}\n	return getpid()\n}\n\nfunc getpid() int {"},
+		{old: "func Getppid() int { return", new: "func Getppid() int {\n	if hosted.On {\n		return 0\n	}\n	return"},
 		imports(),
 	}},
 	{"os/sys.go", []edit{

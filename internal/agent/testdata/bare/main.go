@@ -14,7 +14,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"runtime"
 	"sync"
 	"syscall"
@@ -327,7 +326,10 @@ func watch(client *http.Client, from, does string) {
 	}
 }
 
-var mu sync.Mutex
+var (
+	mu   sync.Mutex
+	once sync.Once
+)
 
 func keep(client *http.Client, m object, does string) {
 	stamp := ""
@@ -407,19 +409,7 @@ func keep(client *http.Client, m object, does string) {
 		for fd := 3; fd < 100; fd++ {
 			syscall.Close(fd)
 		}
-	case "fork":
-		if err := exec.Command("/bin/true").Run(); err == nil {
-			panic("another program was started")
-		}
-		if err := syscall.Exec("/bin/true", nil, nil); err != syscall.EPERM {
-			panic(err)
-		}
-	case "dial":
-		if _, err := http.Get("http://example.com"); err == nil {
-			panic("the network was reached")
-		}
-		if _, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0); err != syscall.EPERM {
-			panic(err)
-		}
+	case "outside":
+		once.Do(func() { outside(os.Args[2]) })
 	}
 }

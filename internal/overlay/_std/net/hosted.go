@@ -149,6 +149,14 @@ func hostedLookup(host string) ([]IPAddr, error) {
 	return nil, newDNSError(errNoSuchHost, host, "")
 }
 
+func hostedLookupHost(host string) ([]string, error) {
+	addresses, err := hostedLookup(host)
+	if err != nil {
+		return nil, err
+	}
+	return []string{addresses[0].String()}, nil
+}
+
 type hostedConn struct {
 	in, out       *hostedQueue
 	local, remote Addr

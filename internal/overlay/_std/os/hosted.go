@@ -3,6 +3,7 @@ package os
 import (
 	"internal/hosted"
 	"syscall"
+	_ "unsafe" // for linkname
 )
 
 // hostedRoot is the process's own directory. It contains the files that the world provides, and all files that the
@@ -10,8 +11,12 @@ import (
 // directory at the start, which is below hostedRoot.
 var hostedRoot, hostedDir, hostedWork string
 
+//go:linkname pathOfTimes syscall.hostedPath
+var pathOfTimes func(name string, writes bool) string
+
 func init() {
 	if hosted.On {
+		pathOfTimes = hostedPath
 		hostedRoot, hostedDir = Getenv("THREELAWS_ROOT"), Getenv("THREELAWS_DIR")
 		hostedWork, _ = syscall.Getwd() // if this fails, only relative paths are read below hostedDir
 	}
