@@ -234,10 +234,3 @@ func (e *edit) String() string {
 	}
 	return text
 }
-
-// mark is a value that a dependent has because of a field of its owner.
-type mark struct {
-	of    manifest // the dependent
-	path  []string // the fields to the value; an item of a list is "[name=x]" or "[x]"
-	value any
-}

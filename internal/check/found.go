@@ -51,6 +51,7 @@ type found struct {
 	more     []*edit // further edits to which the controller reacts
 	removes  []*edit // removals of optional fields to which the controller reacts
 	keeps    *kept   // values that dependents wrongly keep after the removal of an optional field; or nil
+	partly   *behind // an edit that the dependents follow only in part; or nil
 	history  []*edit // edits and removals after which the number of dependents depends on earlier edits too
 	untried  int     // number of fields that were not edited
 	fights   *edit   // an edit after which the controller keeps writing and never settles
@@ -210,6 +211,7 @@ func (f *found) probes() []probe {
 			"recreated/orphan"}, false},
 		{"whether it tells owners with similar names apart", f.confused, []string{"other-namespace", "long-names"}, false},
 		{"which values it chooses for each owner", f.differs, nil, false},
+		{"whether all values follow an edit", f.lagging, nil, false},
 	}
 }
 

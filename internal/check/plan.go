@@ -219,6 +219,9 @@ func (f *found) text(s *operator) string {
 	if f.keeps != nil {
 		line("keeps", f.keeps.String())
 	}
+	if f.partly != nil {
+		line("keeps", f.partly.String())
+	}
 	if f.untried > 0 {
 		line("not tried", fmt.Sprintf("%d further fields of its spec", f.untried))
 	}

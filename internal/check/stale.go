@@ -149,95 +149,6 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices
 	return left, answered, nil
 }
 
-// only lists the values in had that are missing in the same objects in plain. It ignores metadata and status.
-func only(had, plain []manifest) (list []mark) {
-	for _, d := range had {
-		i := slices.IndexFunc(plain, d.same)
-		if i < 0 {
-			continue
-		}
-		for _, field := range slices.Sorted(maps.Keys(d.Object)) {
-			if field == "metadata" || field == "status" {
-				continue
-			}
-			missing(d.Object[field], plain[i].Object[field], []string{field}, func(path []string, value any) {
-				list = append(list, mark{d, path, value})
-			})
-		}
-	}
-	return list
-}
-
-func (m manifest) same(o manifest) bool {
-	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
-}
-
-// missing yields the values of a that are not in b.
-func missing(a, b any, path []string, yield func(path []string, value any)) {
-	if b == nil {
-		if a != nil {
-			yield(path, a)
-		}
-		return
-	}
-	switch a := a.(type) {
-	case map[string]any:
-		in, _ := b.(map[string]any)
-		for _, key := range slices.Sorted(maps.Keys(a)) {
-			missing(a[key], in[key], append(slices.Clone(path), key), yield)
-		}
-	case []any:
-		for _, item := range a {
-			if key := itemOf(item); key != "" {
-				missing(item, part(b, key), append(slices.Clone(path), key), yield)
-			}
-		}
-	}
-}
-
-// itemOf identifies an item of a list by its value or its name field. It returns "" for other items.
-func itemOf(item any) string {
-	switch item := item.(type) {
-	case string, int64:
-		return fmt.Sprintf("[%v]", item)
-	case map[string]any:
-		if name, is := item["name"].(string); is {
-			return "[name=" + name + "]"
-		}
-	}
-	return ""
-}
-
-// part returns a field of an object or an item of a list, or nil if there is none.
-func part(in any, key string) any {
-	switch in := in.(type) {
-	case map[string]any:
-		return in[key]
-	case []any:
-		if i := slices.IndexFunc(in, func(item any) bool { return itemOf(item) == key }); i >= 0 {
-			return in[i]
-		}
-	}
-	return nil
-}
-
-func (m *mark) in(list []manifest) bool {
-	i := slices.IndexFunc(list, m.of.same)
-	return i >= 0 && m.on(list[i].Object)
-}
-
-func (m *mark) on(object map[string]any) bool {
-	var now any = object
-	for _, key := range m.path {
-		now = part(now, key)
-	}
-	return reflect.DeepEqual(now, m.value)
-}
-
-func (m *mark) String() string {
-	return m.of.at() + " " + strings.ReplaceAll(strings.Join(m.path, "."), ".[", "[")
-}
-
 func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
 }
@@ -286,6 +197,185 @@ func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object) {
 				return fmt.Errorf("%s still exists, but it comes from %s, which %s no longer has",
 					&m, e.name, f.of)
+			}
+		}
+		return nil
+	}
+}
+
+// behind is a mistake: after an edit of the owner, some values of its dependents change, but others stay as they were,
+// although they differ in an owner that is created with the edited spec.
+type behind struct {
+	edit    *edit
+	follows mark // a value that changes
+	stays   []lag
+}
+
+// lag is a value that stays, and the value that the created owner's dependent has instead.
+type lag struct {
+	mark
+	want any
+}
+
+func (l *lag) String() string {
+	return fmt.Sprintf("%s is still %s, not %s", &l.mark, brief(l.value), brief(l.want))
+}
+
+func (b *behind) String() string {
+	return fmt.Sprintf("%s after %s, which %s follows", &b.stays[0].mark, b.edit, &b.follows)
+}
+
+// lagging finds an edit that dependents follow only in part. Two schedules must agree. Edits of numbers of dependents do
+// not count, since autoscalers and bootstrap settings make initial values differ from later ones.
+func (f *found) lagging(s *operator) error {
+	for _, e := range f.follows() {
+		if e.path == nil || count.MatchString(e.name) || e.had != e.has || s.lasts > 0 {
+			continue
+		}
+		b, err := f.behind(s, e, func() sim.Choices { return nil })
+		if err != nil || b == nil {
+			return err
+		}
+		again, err := f.behind(s, e, func() sim.Choices { return sim.NewSeed(1) })
+		if err != nil || again == nil {
+			return err
+		}
+		b.stays = slices.DeleteFunc(b.stays, func(l lag) bool {
+			return !slices.ContainsFunc(again.stays, func(o lag) bool { return l.String() == o.String() })
+		})
+		if len(b.stays) > 0 {
+			f.partly = b
+			return nil
+		}
+	}
+	return nil
+}
+
+// behind edits the sample once it has settled, and creates the edited sample in another world. It returns nil unless
+// the dependents have the same names in both worlds, some of their values follow the edit, and others do not. It also
+// returns nil if the controller reports a difference: in the owner's status, in a warning, or by an error.
+func (f *found) behind(s *operator, e *edit, choices func() sim.Choices) (*behind, error) {
+	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices(), nil)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Stop()
+	old := r.controlled(s.owner, f.owns)
+	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
+		return nil, s.over()
+	}
+	edited := s.edited(e, e.to)
+	created, err := s.drawn(append(slices.Clone(s.around), edited), choices(), nil)
+	if err != nil {
+		return nil, s.over()
+	}
+	defer created.Stop()
+	if !r.settled || !created.settled || r.complains() || !sameStatus(r.shown(s.owner), created.shown(edited)) {
+		return nil, nil
+	}
+	now, want := r.controlled(s.owner, f.owns), created.controlled(edited, f.owns)
+	b := &behind{edit: e}
+	for _, m := range want {
+		i, j := slices.IndexFunc(old, m.same), slices.IndexFunc(now, m.same)
+		if i < 0 || j < 0 || len(old) != len(want) || len(now) != len(want) {
+			return nil, nil
+		}
+		stays := len(b.stays)
+		for _, field := range slices.Sorted(maps.Keys(m.Object)) {
+			if field == "metadata" || field == "status" {
+				continue
+			}
+			changed(old[i].Object[field], m.Object[field], []string{field}, func(path []string, was, is any) {
+				switch at := (mark{m, path, is}); {
+				case at.on(now[j].Object):
+					b.follows = at
+				case (&mark{m, path, was}).on(now[j].Object) && !slices.Contains(chosenOnce, path[len(path)-1]):
+					b.stays = append(b.stays, lag{mark{m, path, was}, is})
+				}
+			})
+		}
+		if len(b.stays) > stays && (slices.Contains(madeOnce, m.GetKind()) || s.custom(m.GroupVersionKind()) || r.keepsAsIs(m)) {
+			b.stays = b.stays[:stays]
+		}
+	}
+	if b.follows.path == nil || len(b.stays) == 0 {
+		return nil, nil
+	}
+	return b, nil
+}
+
+// Values of madeOnce and chosenOnce may rightly stay as they were created: objects that cannot be changed, keep data, or
+// end; numbers that another controller changes; and values that the server chooses.
+var (
+	madeOnce = []string{"Pod", "Job", "Secret", "PersistentVolumeClaim", "PersistentVolume", "ControllerRevision",
+		"ReplicaSet", "ReplicationController", "PodTemplate"}
+	chosenOnce = []string{"replicas", "nodePort", "healthCheckNodePort", "clusterIP", "clusterIPs"}
+)
+
+// complains reports whether the controller has shown an error or a warning since the last user action.
+func (r *quiet) complains() bool {
+	last := map[sim.Ref]string{} // owner -> the error of its last sync
+	for i := r.began; i < r.World.History.Len(); i++ {
+		rec := r.World.History.At(i)
+		if rec.Process != r.process {
+			continue
+		}
+		switch rec.Op {
+		case sim.SyncEnd:
+			last[rec.Object] = rec.Message
+		case sim.Commit:
+			if o, is := rec.After.(runtime.Object); is && rec.Object.Kind == "Event" {
+				if kind, _, _ := unstructured.NestedString(object(o), "type"); kind == "Warning" {
+					return true
+				}
+			}
+		}
+	}
+	for _, message := range last { //detcheck:ordered any error counts
+		if message != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// keepsAsIs reports whether the server refuses to give a dependent the values that m has.
+func (r *quiet) keepsAsIs(m manifest) bool {
+	fields := map[string]any{}
+	for field, value := range m.Object { //detcheck:ordered the fields are independent
+		if !slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, field) {
+			fields[field] = value
+		}
+	}
+	req, err := r.patch(m, fields)
+	if err == nil {
+		_, err = r.Request(req)
+	}
+	return err != nil
+}
+
+// caughtUp returns a check that no dependent is still as it was before the edit.
+func (f *found) caughtUp(s *operator) scenarios.Func {
+	if f.partly == nil {
+		return nil
+	}
+	b := f.partly
+	return func(user host.Client) error {
+		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
+		if err != nil {
+			return nil // the owner was deleted
+		}
+		if now, _, _ := unstructured.NestedFieldNoCopy(object(owner), b.edit.path...); !reflect.DeepEqual(now, b.edit.to) {
+			return nil
+		}
+		for _, l := range b.stays {
+			o, err := user.Get(context.Background(), l.of.GroupVersionKind(), l.of.GetNamespace(), l.of.GetName())
+			if err != nil {
+				continue
+			}
+			ref := metav1.GetControllerOf(o.(metav1.Object))
+			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && l.on(shown(o.(runtime.Object), l.of.GroupVersionKind()).Object) {
+				return fmt.Errorf("%s, as in an owner created with %s (%s follows the edit)", &l, b.edit.name, &b.follows)
 			}
 		}
 		return nil

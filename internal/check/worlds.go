@@ -157,7 +157,11 @@ func (f *found) edit(s *operator) place {
 		}
 		return place{name: "edit", why: f.untold(why, editing)}
 	}
+	if f.partly != nil { // the last edit shows it
+		list = append([]*edit{f.partly.edit}, slices.DeleteFunc(list, func(e *edit) bool { return e == f.partly.edit })...)
+	}
 	p := f.follow(s, "edit", list[0], "")
+	p.settledCheck = f.caughtUp(s)
 	for _, e := range list[1:] {
 		p.user = append(f.edited(e), p.user...)
 	}

@@ -1,0 +1,167 @@
+package check
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// mark is a value that a dependent has because of a field of its owner.
+type mark struct {
+	of    manifest // the dependent
+	path  []string // the fields to the value; an item of a list is "[name=x]" or "[x]"
+	value any
+}
+
+func (m *mark) in(list []manifest) bool {
+	i := slices.IndexFunc(list, m.of.same)
+	return i >= 0 && m.on(list[i].Object)
+}
+
+func (m *mark) on(object map[string]any) bool {
+	var now any = object
+	for _, key := range m.path {
+		now = part(now, key)
+	}
+	return reflect.DeepEqual(now, m.value)
+}
+
+func (m *mark) String() string {
+	return m.of.at() + " " + strings.ReplaceAll(strings.Join(m.path, "."), ".[", "[")
+}
+
+// only lists the values in had that are missing in the same objects in plain. It ignores metadata and status.
+func only(had, plain []manifest) (list []mark) {
+	for _, d := range had {
+		i := slices.IndexFunc(plain, d.same)
+		if i < 0 {
+			continue
+		}
+		for _, field := range slices.Sorted(maps.Keys(d.Object)) {
+			if field == "metadata" || field == "status" {
+				continue
+			}
+			missing(d.Object[field], plain[i].Object[field], []string{field}, func(path []string, value any) {
+				list = append(list, mark{d, path, value})
+			})
+		}
+	}
+	return list
+}
+
+func (m manifest) same(o manifest) bool {
+	return m.GroupVersionKind() == o.GroupVersionKind() && m.GetNamespace() == o.GetNamespace() && m.GetName() == o.GetName()
+}
+
+// missing yields the values of a that are not in b.
+func missing(a, b any, path []string, yield func(path []string, value any)) {
+	if b == nil {
+		if a != nil {
+			yield(path, a)
+		}
+		return
+	}
+	switch a := a.(type) {
+	case map[string]any:
+		in, _ := b.(map[string]any)
+		for _, key := range slices.Sorted(maps.Keys(a)) {
+			missing(a[key], in[key], append(slices.Clone(path), key), yield)
+		}
+	case []any:
+		for _, item := range a {
+			if key := itemOf(item); key != "" {
+				missing(item, part(b, key), append(slices.Clone(path), key), yield)
+			}
+		}
+	}
+}
+
+// itemOf identifies an item of a list by its value or its name field. It returns "" for other items.
+func itemOf(item any) string {
+	switch item := item.(type) {
+	case string, int64:
+		return fmt.Sprintf("[%v]", item)
+	case map[string]any:
+		if name, is := item["name"].(string); is {
+			return "[name=" + name + "]"
+		}
+	}
+	return ""
+}
+
+// part returns a field of an object or an item of a list, or nil if there is none.
+func part(in any, key string) any {
+	switch in := in.(type) {
+	case map[string]any:
+		return in[key]
+	case []any:
+		if i := slices.IndexFunc(in, func(item any) bool { return itemOf(item) == key }); i >= 0 {
+			return in[i]
+		}
+	}
+	return nil
+}
+
+// changed yields the values that differ between a and b, with their paths. It ignores fields and items that only one of
+// them has. Lists are compared item by item if all items have names, and otherwise as a whole.
+func changed(a, b any, path []string, yield func(path []string, was, is any)) {
+	switch was := a.(type) {
+	case map[string]any:
+		if is, both := b.(map[string]any); both {
+			for _, key := range slices.Sorted(maps.Keys(was)) {
+				if below, there := is[key]; there {
+					changed(was[key], below, append(slices.Clone(path), key), yield)
+				}
+			}
+			return
+		}
+	case []any:
+		if is, both := b.([]any); both && allNamed(was) && allNamed(is) {
+			for _, item := range was {
+				if below := part(is, itemOf(item)); below != nil {
+					changed(item, below, append(slices.Clone(path), itemOf(item)), yield)
+				}
+			}
+			return
+		}
+	}
+	if !reflect.DeepEqual(a, b) {
+		yield(path, a, b)
+	}
+}
+
+func allNamed(list []any) bool {
+	return !slices.ContainsFunc(list, func(item any) bool { return !strings.HasPrefix(itemOf(item), "[name=") })
+}
+
+// sameStatus reports whether two owners have the same status, apart from times and observed generations.
+func sameStatus(a, b manifest) bool {
+	return reflect.DeepEqual(timeless(a.Object["status"]), timeless(b.Object["status"]))
+}
+
+func timeless(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		kept := map[string]any{}
+		for key, below := range v { //detcheck:ordered the keys are independent
+			if key != "observedGeneration" {
+				kept[key] = timeless(below)
+			}
+		}
+		return kept
+	case []any:
+		var kept []any
+		for _, item := range v {
+			kept = append(kept, timeless(item))
+		}
+		return kept
+	case string:
+		if _, err := time.Parse(time.RFC3339Nano, v); err == nil {
+			return ""
+		}
+	}
+	return v
+}

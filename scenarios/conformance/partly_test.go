@@ -1,0 +1,117 @@
+package conformance
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// copies gives its dependent the owner's color twice. It updates both values, unless once is set: then the second one
+// stays as it was created.
+func copies(once bool) idiom {
+	return func(a *at, owner *thing) error {
+		color := stringAt(owner, "spec", "color")
+		if a.kind == secrets {
+			color = base64.StdEncoding.EncodeToString([]byte(color))
+		}
+		next := a.bare(owner, owner.GetName())
+		next.Object["data"] = map[string]any{"color": color, "copy": color}
+		return a.upsert(next, func(is *thing) error {
+			data := is.Object["data"].(map[string]any)
+			if data["color"] = color; !once {
+				data["copy"] = color
+			}
+			return mine(owner, is)
+		})
+	}
+}
+
+// reportsCopy copies once, and reports in the status which color was copied.
+func reportsCopy(a *at, owner *thing) error {
+	if err := copies(true)(a, owner); err != nil {
+		return err
+	}
+	if is := a.cached(owner.GetName()); is != nil {
+		return a.reports(owner, "color", stringAt(is, "data", "copy"))
+	}
+	return nil
+}
+
+// warns copies once, and records in an Event that it does not copy to existing dependents.
+func warns(a *at, owner *thing) error {
+	e := object(corev1.SchemeGroupVersion.WithKind("Event"), owner.GetNamespace(), fmt.Sprintf("%s.%x", owner.GetName(), a.env.Now().UnixNano()))
+	e.Object["type"], e.Object["reason"] = "Warning", "Kept"
+	e.Object["involvedObject"] = map[string]any{"kind": owner.GetKind(), "namespace": owner.GetNamespace(), "name": owner.GetName()}
+	if is := a.cached(owner.GetName()); is != nil && stringAt(is, "data", "color") != stringAt(owner, "spec", "color") {
+		_ = a.create(e) // Events are best effort
+	}
+	return copies(true)(a, owner)
+}
+
+// startsWith creates a Deployment with the smallest number of replicas, which an autoscaler changes later.
+func startsWith(a *at, owner *thing) error {
+	least := intAt(owner, "spec", "least")
+	next := a.bare(owner, owner.GetName())
+	labels := map[string]any{"garden": owner.GetName()}
+	next.Object["spec"] = map[string]any{"replicas": least, "minReadySeconds": least,
+		"selector": map[string]any{"matchLabels": labels}, "template": map[string]any{"metadata": map[string]any{"labels": labels},
+			"spec": map[string]any{"containers": []any{map[string]any{"name": "main", "image": "registry.example/main"}}}}}
+	return a.upsert(next, func(is *thing) error {
+		is.Object["spec"].(map[string]any)["minReadySeconds"] = least
+		return mine(owner, is)
+	})
+}
+
+// templates creates a StatefulSet whose selector and first label have the owner's color. The server refuses to change
+// these, but the image can change.
+func templates(a *at, owner *thing) error {
+	color := stringAt(owner, "spec", "color")
+	next := a.bare(owner, owner.GetName())
+	labels := map[string]any{"color": color}
+	next.Object["spec"] = map[string]any{"selector": map[string]any{"matchLabels": labels}, "serviceName": "none",
+		"template": map[string]any{"metadata": map[string]any{"labels": labels}, "spec": map[string]any{"containers": []any{
+			map[string]any{"name": "main", "image": "registry.example/" + color}}}}}
+	return a.upsert(next, func(is *thing) error {
+		list, _, _ := unstructured.NestedSlice(is.Object, "spec", "template", "spec", "containers")
+		list[0].(map[string]any)["image"] = "registry.example/" + color
+		if err := unstructured.SetNestedSlice(is.Object, list, "spec", "template", "spec", "containers"); err != nil {
+			return err
+		}
+		return mine(owner, is)
+	})
+}
+
+// If an edit changes some values of a dependent, it must change all values that come from the edited field. Exempt are
+// values that may rightly stay (see below), and controllers whose status or Events show that values stay.
+func TestEditsAreFollowedWhole(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		idiom
+		kind schema.GroupVersionKind
+		law  string
+	}{
+		{"both values", copies(false), parts, ""},
+		{"one value", copies(true), parts, "expect"},
+		{"a value that is reported", reportsCopy, parts, ""},
+		{"a value of a Secret", copies(true), secrets, ""},
+		{"a value of a custom object", copies(true), works, ""},
+		{"a value with a warning", warns, parts, ""},
+		{"a number of replicas", startsWith, deployments, ""},
+		{"a value that cannot change", templates, statefulSets, ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := subjectOf(t, reconciler("partly", gardens, living(x.idiom), x.kind))
+			s.Samples = []string{sampleFile(t, strings.Replace(gardenOf("{color: green, least: 1}"), "web", "sample", 1))}
+			plan := prepared(t, s)
+			finds(t, plan, "edit", x.law)
+			if keeps := strings.Contains(plan.String(), "keeps       cm/sample data.copy after spec.color: green -> greenx, which cm/sample data.color follows\n"); keeps != (x.law != "") {
+				t.Errorf("the plan is\n%s", plan)
+			}
+		})
+	}
+}
