@@ -205,7 +205,9 @@ func (f *found) text(s *operator) string {
 	}
 	var gone []string
 	for _, e := range f.removes {
-		gone = append(gone, e.name)
+		if e.to == nil {
+			gone = append(gone, e.name)
+		}
 	}
 	if len(gone) > 0 {
 		line("follows", "the removal of "+strings.Join(gone, ", "))

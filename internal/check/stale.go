@@ -30,8 +30,8 @@ const (
 	mostProgramRemoved = 2
 )
 
-// removals removes optional fields, and finds the fields to whose removal the controller reacts. If adding a field adds
-// a value to a dependent, then removing the field must remove that value.
+// removals removes optional fields, and turns off boolean ones. It finds the fields to whose removal the controller
+// reacts. If adding a field adds a value or a dependent, then removing the field must remove it.
 func (f *found) removals(s *operator) error {
 	if s.lasts > 0 { // the controller creates objects at certain times, so a new object proves nothing
 		f.doubt(removing + ": that depends on the time")
@@ -44,8 +44,8 @@ func (f *found) removals(s *operator) error {
 	tried := 0
 	fields := optional(s.owner.Object, nil, "spec")
 	for i, e := range fields {
-		without := s.edited(e, nil)
-		if stored, err := s.creates(without); err != nil || present(stored.Object, e.path) {
+		without := s.edited(e, e.to)
+		if stored, err := s.creates(without); err != nil || !e.off(stored.Object) {
 			continue // the field is required, or has a default
 		}
 		if tried++; tried > most || s.over() != nil {
@@ -59,12 +59,15 @@ func (f *found) removals(s *operator) error {
 	return nil
 }
 
-// optional lists edits that each remove a field of an object. The removal of a map comes before the removals of its
-// fields. Items of lists are not removed.
+// optional lists edits that each remove a field of an object, or set it from true to false. The removal of a map comes
+// before the removals of its fields. Items of lists are not removed.
 func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	if len(path) > 1 {
 		list = append(list, &edit{path: path, from: value, was: value, name: strings.Join(path, ".")})
+	}
+	if value == true {
+		list = append(list, &edit{path: path, from: true, to: false, was: true, is: false, name: strings.Join(path, ".")})
 	}
 	if in, is := value.(map[string]any); is {
 		for _, key := range slices.Sorted(maps.Keys(in)) {
@@ -74,9 +77,10 @@ func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	return list
 }
 
-func present(object map[string]any, path []string) bool {
-	_, ok, _ := unstructured.NestedFieldNoCopy(object, path...)
-	return ok
+// off reports whether an owner is as after the edit.
+func (e *edit) off(owner map[string]any) bool {
+	now, _, _ := unstructured.NestedFieldNoCopy(owner, e.path...)
+	return reflect.DeepEqual(now, e.to)
 }
 
 // tryRemoval removes a field from the settled sample. In another world it creates the sample without the field, and
@@ -92,7 +96,7 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 		return nil
 	}
 	had, plain := f.dependents, bare.controlled(without, f.owns)
-	marks := only(had, plain)
+	marks, plainly := append(only(had, plain), absent(had, plain)...), bare.shown(without)
 	switch err := bare.merge(without, e.patch(e.from)); {
 	case err != nil:
 		return s.over() // the server refuses to add the field
@@ -103,54 +107,75 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	// A controller need not remove a value that it adds only to new dependents.
 	full := bare.controlled(without, f.owns)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
-	left, answered, err := f.takesOut(s, e, marks, nil)
+	left, wrong, answered, err := f.takesOut(s, e, marks, plainly, nil)
 	if err != nil || !answered {
 		return err
 	}
 	f.removes = append(f.removes, e)
-	if len(left) > 0 && f.keeps == nil {
-		if again, _, err := f.takesOut(s, e, left, sim.NewSeed(1)); err == nil && len(again) > 0 {
-			f.keeps = &kept{e, again}
-		}
+	e.marks = slices.DeleteFunc(marks, func(m mark) bool { return slices.ContainsFunc(left, m.equal) })
+	if len(wrong) == 0 || f.keeps != nil {
+		return nil
 	}
-	if e.marks = marks; f.keeps != nil && f.keeps.edit == e {
-		e.marks = f.keeps.marks
+	if _, again, _, err := f.takesOut(s, e, wrong, plainly, sim.NewSeed(1)); err == nil && len(again) > 0 {
+		f.keeps, e.marks = &kept{e, again}, again
 	}
 	return nil
 }
 
-// takesOut removes a field from the settled sample. marks are values that dependents have because of the field; left
-// contains the values that they keep. answered says whether the controller reacts.
-func (f *found) takesOut(s *operator, e *edit, marks []mark, choices sim.Choices) (left []mark, answered bool, err error) {
+// takesOut removes a field from the settled sample. marks are values and dependents that exist because of the field. left
+// contains those that stay, and wrong those that must not stay: a dependent may stay if the controller reports a
+// difference from the owner plainly, which was created without the field. answered says whether the controller reacts.
+func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, choices sim.Choices) (
+	left, wrong []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	defer r.Stop()
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
-	switch err := r.merge(s.owner, e.patch(nil)); {
+	switch err := r.merge(s.owner, e.patch(e.to)); {
 	case err != nil:
-		return nil, false, s.over() // the server refuses to remove the field
+		return nil, nil, false, s.over() // the server refuses to remove the field
 	case !r.settled:
 		f.doubt(removing + ": " + notSettled + " after the removal of " + e.name)
-		return nil, false, nil
+		return nil, nil, false, nil
 	}
 	now := r.controlled(s.owner, f.owns)
+	reports := r.complains() || !sameStatus(r.shown(s.owner), plainly)
 	e.has, answered = f.active(s, now), r.deeds() != "" || len(marks) > 0
 	for _, m := range marks {
 		if m.in(now) {
 			left = append(left, m)
+			if !m.whole || !reports {
+				wrong = append(wrong, m)
+			}
 		}
 	}
 	e.back = e.had
 	if r.merge(s.owner, e.patch(e.from)) == nil && r.settled {
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
-	return left, answered, nil
+	return left, wrong, answered, nil
 }
 
 func (k *kept) String() string {
-	return fmt.Sprintf("%s, which comes from %s, when that is removed", &k.marks[0], k.edit.name)
+	return fmt.Sprintf("%s, which comes from %s, when that is %s", &k.marks[0], k.edit.name, k.edit.turned())
+}
+
+// turned returns the participle of a removal: "removed" or "false".
+func (e *edit) turned() string {
+	if e.to == nil {
+		return "removed"
+	}
+	return fmt.Sprint(e.to)
+}
+
+// source returns what a removal takes from the owner: "spec.debug" or "spec.debug: true".
+func (e *edit) source() string {
+	if e.to == nil {
+		return e.name
+	}
+	return fmt.Sprintf("%s: %v", e.name, e.from)
 }
 
 // removed is a case: optional fields of the sample are removed and added again, except the last field, which stays
@@ -173,10 +198,10 @@ func (f *found) removed(s *operator) place {
 	}
 	for _, e := range removes {
 		if e != last {
-			p.user = append(p.user, patch(f.of, e.patch(nil)), patch(f.of, e.patch(e.from)))
+			p.user = append(p.user, patch(f.of, e.patch(e.to)), patch(f.of, e.patch(e.from)))
 		}
 	}
-	p.user = append(p.user, casefile.Action{Verb: "settle"}, patch(f.of, last.patch(nil)))
+	p.user = append(p.user, casefile.Action{Verb: "settle"}, patch(f.of, last.patch(last.to)))
 	p.settledCheck = f.takenOut(s, last)
 	return p
 }
@@ -185,7 +210,7 @@ func (f *found) removed(s *operator) place {
 func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 	return func(user host.Client) error {
 		owner, err := user.Get(context.Background(), s.owner.GroupVersionKind(), s.owner.GetNamespace(), s.owner.GetName())
-		if err != nil || present(object(owner), e.path) {
+		if err != nil || !e.off(object(owner)) {
 			return nil
 		}
 		for _, m := range e.marks {
@@ -195,8 +220,7 @@ func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 			}
 			ref := metav1.GetControllerOf(o.(metav1.Object))
 			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object) {
-				return fmt.Errorf("%s still exists, but it comes from %s, which %s no longer has",
-					&m, e.name, f.of)
+				return fmt.Errorf("%s still exists, but it comes from %s, which %s no longer has", &m, e.source(), f.of)
 			}
 		}
 		return nil
@@ -286,11 +310,11 @@ func (f *found) behind(s *operator, e *edit, choices func() sim.Choices) (*behin
 				continue
 			}
 			changed(old[i].Object[field], m.Object[field], []string{field}, func(path []string, was, is any) {
-				switch at := (mark{m, path, is}); {
+				switch at := (mark{of: m, path: path, value: is}); {
 				case at.on(now[j].Object):
 					b.follows = at
-				case (&mark{m, path, was}).on(now[j].Object) && !slices.Contains(chosenOnce, path[len(path)-1]):
-					b.stays = append(b.stays, lag{mark{m, path, was}, is})
+				case (&mark{of: m, path: path, value: was}).on(now[j].Object) && !slices.Contains(chosenOnce, path[len(path)-1]):
+					b.stays = append(b.stays, lag{mark{of: m, path: path, value: was}, is})
 				}
 			})
 		}
@@ -303,14 +327,6 @@ func (f *found) behind(s *operator, e *edit, choices func() sim.Choices) (*behin
 	}
 	return b, nil
 }
-
-// Values of madeOnce and chosenOnce may rightly stay as they were created: objects that cannot be changed, keep data, or
-// end; numbers that another controller changes; and values that the server chooses.
-var (
-	madeOnce = []string{"Pod", "Job", "Secret", "PersistentVolumeClaim", "PersistentVolume", "ControllerRevision",
-		"ReplicaSet", "ReplicationController", "PodTemplate"}
-	chosenOnce = []string{"replicas", "nodePort", "healthCheckNodePort", "clusterIP", "clusterIPs"}
-)
 
 // complains reports whether the controller has shown an error or a warning since the last user action.
 func (r *quiet) complains() bool {

@@ -9,12 +9,21 @@ import (
 	"time"
 )
 
-// mark is a value that a dependent has because of a field of its owner.
+// mark is a value that a dependent has because of a field of its owner, or a dependent that exists because of it.
 type mark struct {
 	of    manifest // the dependent
 	path  []string // the fields to the value; an item of a list is "[name=x]" or "[x]"
 	value any
+	whole bool // the dependent exists because of the field; value is its spec without what the server chooses
 }
+
+// Values of madeOnce and chosenOnce may rightly stay as they were created: objects that cannot be changed, keep data, or
+// end; numbers that another controller changes; and values that the server chooses.
+var (
+	madeOnce = []string{"Pod", "Job", "Secret", "PersistentVolumeClaim", "PersistentVolume", "ControllerRevision",
+		"ReplicaSet", "ReplicationController", "PodTemplate"}
+	chosenOnce = []string{"replicas", "nodePort", "healthCheckNodePort", "clusterIP", "clusterIPs"}
+)
 
 func (m *mark) in(list []manifest) bool {
 	i := slices.IndexFunc(list, m.of.same)
@@ -26,10 +35,18 @@ func (m *mark) on(object map[string]any) bool {
 	for _, key := range m.path {
 		now = part(now, key)
 	}
+	if m.whole {
+		now = withoutChosen(now)
+	}
 	return reflect.DeepEqual(now, m.value)
 }
 
+func (m *mark) equal(o mark) bool { return m.String() == o.String() && m.whole == o.whole }
+
 func (m *mark) String() string {
+	if m.whole {
+		return m.of.at()
+	}
 	return m.of.at() + " " + strings.ReplaceAll(strings.Join(m.path, "."), ".[", "[")
 }
 
@@ -45,11 +62,44 @@ func only(had, plain []manifest) (list []mark) {
 				continue
 			}
 			missing(d.Object[field], plain[i].Object[field], []string{field}, func(path []string, value any) {
-				list = append(list, mark{d, path, value})
+				list = append(list, mark{of: d, path: path, value: value})
 			})
 		}
 	}
 	return list
+}
+
+// absent lists the dependents in had that are missing in plain, if plain has no other dependent of their kind instead.
+// It lists only kinds that a controller has no reason to keep.
+func absent(had, plain []manifest) (list []mark) {
+	for _, d := range had {
+		instead := slices.ContainsFunc(plain, func(p manifest) bool {
+			return p.GroupVersionKind() == d.GroupVersionKind() && !slices.ContainsFunc(had, p.same)
+		})
+		if slices.Contains(disposable, d.GetKind()) && !slices.ContainsFunc(plain, d.same) && !instead {
+			list = append(list, mark{of: d, path: []string{"spec"}, value: withoutChosen(d.Object["spec"]), whole: true})
+		}
+	}
+	return list
+}
+
+// disposable are the kinds of objects that hold no data and can be created again.
+var disposable = []string{"Service", "Ingress", "NetworkPolicy", "PodDisruptionBudget", "HorizontalPodAutoscaler",
+	"Deployment", "DaemonSet", "CronJob"}
+
+// withoutChosen returns a copy of a spec without the values in chosenOnce.
+func withoutChosen(spec any) any {
+	fields, is := spec.(map[string]any)
+	if !is {
+		return spec
+	}
+	kept := map[string]any{}
+	for name, value := range fields { //detcheck:ordered the fields are independent
+		if !slices.Contains(chosenOnce, name) {
+			kept[name] = value
+		}
+	}
+	return kept
 }
 
 func (m manifest) same(o manifest) bool {

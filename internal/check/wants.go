@@ -71,7 +71,9 @@ func (f *found) want(s *operator) error {
 	}
 	if w.by != nil {
 		f.more = slices.DeleteFunc(f.more, func(e *edit) bool { return f.keepsHistory(s, w, e) })
-		f.removes = slices.DeleteFunc(f.removes, func(e *edit) bool { return f.keepsHistory(s, w, e) })
+		f.removes = slices.DeleteFunc(f.removes, func(e *edit) bool {
+			return !(f.keeps != nil && f.keeps.edit == e) && f.keepsHistory(s, w, e)
+		})
 	}
 	has, beside, other := f.active(s, f.dependents), f.active(s, f.pair), f.active(s, f.seconds)
 	if f.second.Unstructured != nil && (has != beside || has != other) {

@@ -3,10 +3,12 @@ package conformance
 import (
 	"encoding/base64"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -112,6 +114,81 @@ func TestEditsAreFollowedWhole(t *testing.T) {
 			if keeps := strings.Contains(plan.String(), "keeps       cm/sample data.copy after spec.color: green -> greenx, which cm/sample data.color follows\n"); keeps != (x.law != "") {
 				t.Errorf("the plan is\n%s", plan)
 			}
+		})
+	}
+}
+
+// metered creates a Service if its owner has metrics. With always, metrics are on unless they are false. once says what
+// happens when the owner no longer has metrics.
+func metered(always bool, once func(a *at, owner, service *thing) error) idiom {
+	return func(a *at, owner *thing) error {
+		metrics, _, _ := unstructured.NestedFieldNoCopy(owner.Object, "spec", "metrics")
+		is := a.cachedAt(services, a.namespace+"/"+owner.GetName())
+		next, other := a.bare(owner, owner.GetName()), a.dependent(owner, owner.GetName())
+		other.SetGroupVersionKind(parts)
+		next.Object["spec"] = map[string]any{"selector": map[string]any{"garden": owner.GetName()}, "ports": []any{map[string]any{"port": int64(80)}}}
+		switch {
+		case metrics != false && (always || metrics != nil):
+			if err := a.upsert(next, func(is *thing) error {
+				is.Object["spec"].(map[string]any)["selector"] = next.Object["spec"].(map[string]any)["selector"]
+				return mine(owner, is)
+			}); err != nil {
+				return err
+			}
+		case is != nil && is.GetDeletionTimestamp() == nil && metav1.IsControlledBy(is, owner):
+			if err := once(a, owner, is); err != nil {
+				return err
+			}
+		}
+		return a.ensure(owner, other)
+	}
+}
+
+// renamesService creates a Service whose name says whether its owner has metrics. It keeps the Service of the other name, so
+// that clients have time to follow.
+func renamesService(a *at, owner *thing) error {
+	name := owner.GetName() + "-plain"
+	if _, has, _ := unstructured.NestedFieldNoCopy(owner.Object, "spec", "metrics"); has {
+		name = owner.GetName() + "-metered"
+	}
+	next := a.bare(owner, name)
+	next.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}
+	return a.ensure(owner, next)
+}
+
+// A dependent that exists because of an optional field must go when the field is removed or turned off. Exempt are kinds
+// with data, dependents that the controller changes instead, and controllers whose status shows the difference.
+func TestDependentsOfRemovedFieldsGo(t *testing.T) {
+	forgets := func(*at, *thing, *thing) error { return nil }
+	removes := func(a *at, _, is *thing) error { return a.remove(is) }
+	empties := func(a *at, _, is *thing) error {
+		c := is.DeepCopy()
+		unstructured.RemoveNestedField(c.Object, "spec", "selector")
+		if reflect.DeepEqual(c, is) {
+			return nil
+		}
+		return a.update(c)
+	}
+	reports := func(a *at, owner, _ *thing) error { return a.reports(owner, "metrics", "kept") }
+	for _, x := range []struct {
+		name, spec string
+		idiom
+		law, shown string
+	}{
+		{"deleted", "{metrics: {port: 80}}", metered(false, removes), "", ""},
+		{"kept", "{metrics: {port: 80}}", metered(false, forgets), "expect", "svc/sample, which comes from spec.metrics, when that is removed\n"},
+		{"deleted when off", "{metrics: true}", metered(true, removes), "", ""},
+		{"kept when off", "{metrics: true}", metered(true, forgets), "expect", "svc/sample, which comes from spec.metrics, when that is false\n"},
+		{"emptied", "{metrics: {port: 80}}", metered(false, empties), "", ""},
+		{"another instead", "{metrics: {port: 80}}", renamesService, "", ""},
+		{"kept and reported", "{metrics: {port: 80}}", metered(false, reports), "", ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := subjectOf(t, reconciler("metered", gardens, living(x.idiom), services, parts))
+			s.Samples = []string{sampleFile(t, strings.Replace(gardenOf(x.spec), "web", "sample", 1))}
+			plan := prepared(t, s)
+			shows(t, plan, x.shown)
+			finds(t, plan, "removed", x.law)
 		})
 	}
 }
