@@ -18,6 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
 	"github.com/threelaws/threelaws/sim/host"
+	"github.com/threelaws/threelaws/sim/trial"
 )
 
 var built sync.Map // keys are directory and package, values are func() string
@@ -88,6 +89,22 @@ func BenchmarkManager(b *testing.B) {
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "schedules/s")
 		})
 	}
+}
+
+// BenchmarkFirstRequest measures the time from the start of a small program to its first request. Each life has a new
+// process.
+func BenchmarkFirstRequest(b *testing.B) {
+	c := program(b, "bare").Controller(keeper)
+	run(b, c, sim.Zero{}, nil).Stop() // builds the program
+	m := medians(b, func(int) {
+		w := trial.New(trial.Options{Choices: sim.Zero{}})
+		defer w.Stop()
+		w.Start("keeper", c)
+		for w.World.History.Len() == 0 {
+			w.Settle(trial.Limits{Steps: 1})
+		}
+	})
+	b.ReportMetric(1000*m[0], "ms")
 }
 
 // settles runs a program from its start until it has settled.

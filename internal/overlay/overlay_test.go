@@ -262,10 +262,10 @@ func TestUnknownControllerRuntime(t *testing.T) {
 	}
 }
 
-// The overlay also compiles for systems on which programs cannot be hosted.
+// The overlay and the command also compile for systems on which programs cannot be hosted.
 func TestOverlayCompilesElsewhere(t *testing.T) {
 	if os.Getenv("SOAK") == "" {
-		t.Skip("the standard library is compiled for three systems: with SOAK in the environment only")
+		t.Skip("the standard library and the command are compiled for three systems: with SOAK in the environment only")
 	}
 	own, err := overlay.In(t.Context(), ".")
 	if err != nil {
@@ -277,10 +277,13 @@ func TestOverlayCompilesElsewhere(t *testing.T) {
 	}
 	for _, system := range []string{"linux/arm64", "darwin/arm64", "windows/amd64"} {
 		name, arch, _ := strings.Cut(system, "/")
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", path, "threelaws/agent")
-		cmd.Env = append(os.Environ(), "GOOS="+name, "GOARCH="+arch, "CGO_ENABLED=0")
-		if text, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%s (built on %s): %v\n%s", system, runtime.GOOS, err, text)
+		for _, args := range [][]string{{"build", "-overlay", path, "threelaws/agent"},
+			{"build", "-o", os.DevNull, "github.com/threelaws/threelaws/cmd/threelaws"}} {
+			cmd := exec.CommandContext(t.Context(), "go", args...)
+			cmd.Env = append(os.Environ(), "GOOS="+name, "GOARCH="+arch, "CGO_ENABLED=0")
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Errorf("%s (built on %s): go %s: %v\n%s", system, runtime.GOOS, args, err, text)
+			}
 		}
 	}
 }
