@@ -178,6 +178,7 @@ func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err e
 	if s.lasts > 0 {
 		return true, nil
 	}
+	e.after = f.end(r, s.owner)
 	switch err := r.merge(s.owner, e.patch(e.from)); {
 	case s.over() != nil:
 		return false, s.over()

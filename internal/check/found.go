@@ -111,10 +111,18 @@ type end struct {
 	settled    bool
 	stored     runtime.Object // nil if the owner does not exist
 	dependents []manifest
+	complains  bool // see quiet.complains
 }
 
 func (f *found) end(r *quiet, owner manifest) *end {
-	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns)}
+	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns), r.complains()}
+}
+
+func (e *end) status() any {
+	if e.stored == nil {
+		return nil
+	}
+	return object(e.stored)["status"]
 }
 
 type creation struct {

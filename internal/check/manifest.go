@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -69,6 +70,32 @@ func (m manifest) copied(name string) manifest {
 	c.SetLabels(m.GetLabels())
 	c.ungenerate()
 	return c
+}
+
+// copiedOf is like copied, for another owner: the UID of the dependent's controller is replaced by uid in labels, data and
+// all other values.
+func (m manifest) copiedOf(uid, name string) manifest {
+	c := m.copied(name)
+	if ref := metav1.GetControllerOf(m); ref != nil {
+		c.Object = withUID(c.Object, string(ref.UID), uid).(map[string]any)
+	}
+	return c
+}
+
+func withUID(value any, from, to string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, v := range value { //detcheck:ordered each key is independent
+			value[key] = withUID(v, from, to)
+		}
+	case []any:
+		for i, v := range value {
+			value[i] = withUID(v, from, to)
+		}
+	case string:
+		return strings.ReplaceAll(value, from, to)
+	}
+	return value
 }
 
 // ungenerate removes what the server has given to one object only: the addresses and node ports of a Service, and the

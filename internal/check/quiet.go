@@ -146,6 +146,18 @@ func (r *quiet) writes() (list []*sim.Record) {
 	return list
 }
 
+// panics reports whether the controller has panicked since the last user action.
+func (r *quiet) panics() bool {
+	for i := r.began; i < r.World.History.Len(); i++ {
+		rec := r.World.History.At(i)
+		if rec.Process == r.process && (rec.Op == sim.SyncEnd && rec.Reason == "panic" ||
+			rec.Op == sim.FaultHit && strings.HasPrefix(rec.Reason, sim.Panicked)) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *quiet) stored(m manifest) runtime.Object {
 	return r.Server.Lookup(r.Server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName())
 }

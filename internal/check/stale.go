@@ -91,6 +91,10 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 		return err
 	}
 	defer bare.Stop()
+	if bare.panics() { // the case removed reports it
+		f.removes = append(f.removes, e)
+		return nil
+	}
 	if !bare.settled {
 		f.doubt(removing + ": " + notSettled + " without " + e.name)
 		return nil
@@ -141,7 +145,7 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, c
 		return nil, nil, false, nil
 	}
 	now := r.controlled(s.owner, f.owns)
-	reports := r.complains() || !sameStatus(r.shown(s.owner), plainly)
+	reports := r.complains() || !sameStatus(r.shown(s.owner).Object["status"], plainly.Object["status"])
 	e.has, answered = f.active(s, now), r.deeds() != "" || len(marks) > 0
 	for _, m := range marks {
 		if m.in(now) {
@@ -235,16 +239,6 @@ type behind struct {
 	stays   []lag
 }
 
-// lag is a value that stays, and the value that the created owner's dependent has instead.
-type lag struct {
-	mark
-	want any
-}
-
-func (l *lag) String() string {
-	return fmt.Sprintf("%s is still %s, not %s", &l.mark, brief(l.value), brief(l.want))
-}
-
 func (b *behind) String() string {
 	return fmt.Sprintf("%s after %s, which %s follows", &b.stays[0].mark, b.edit, &b.follows)
 }
@@ -253,16 +247,19 @@ func (b *behind) String() string {
 // not count, since autoscalers and bootstrap settings make initial values differ from later ones.
 func (f *found) lagging(s *operator) error {
 	for _, e := range f.follows() {
-		if e.path == nil || count.MatchString(e.name) || e.had != e.has || s.lasts > 0 {
+		if e.path == nil || count.MatchString(e.name) || e.had != e.has || e.after == nil || e.made == nil {
 			continue
 		}
-		b, err := f.behind(s, e, func() sim.Choices { return nil })
-		if err != nil || b == nil {
+		b := e.partly(f.base, e.after, e.made)
+		if b == nil {
+			continue
+		}
+		again, err := f.repeat(s, e)
+		if err != nil {
 			return err
 		}
-		again, err := f.behind(s, e, func() sim.Choices { return sim.NewSeed(1) })
-		if err != nil || again == nil {
-			return err
+		if again == nil {
+			continue
 		}
 		b.stays = slices.DeleteFunc(b.stays, func(l lag) bool {
 			return !slices.ContainsFunc(again.stays, func(o lag) bool { return l.String() == o.String() })
@@ -275,57 +272,48 @@ func (f *found) lagging(s *operator) error {
 	return nil
 }
 
-// behind edits the sample once it has settled, and creates the edited sample in another world. It returns nil unless
-// the dependents have the same names in both worlds, some of their values follow the edit, and others do not. It also
-// returns nil if the controller reports a difference: in the owner's status, in a warning, or by an error.
-func (f *found) behind(s *operator, e *edit, choices func() sim.Choices) (*behind, error) {
-	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices(), nil)
+// repeat finds what stays after an edit in another schedule. It leaves out what the server does not change, and objects
+// whose values may stay.
+func (f *found) repeat(s *operator, e *edit) (*behind, error) {
+	r, err := s.drawn(append(slices.Clone(s.around), s.owner), sim.NewSeed(1), nil)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Stop()
-	old := r.controlled(s.owner, f.owns)
+	before, edited := f.end(r, s.owner), s.edited(e, e.to)
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
 		return nil, s.over()
 	}
-	edited := s.edited(e, e.to)
-	created, err := s.drawn(append(slices.Clone(s.around), edited), choices(), nil)
+	created, err := s.drawn(append(slices.Clone(s.around), edited), sim.NewSeed(1), nil)
 	if err != nil {
 		return nil, s.over()
 	}
 	defer created.Stop()
-	if !r.settled || !created.settled || r.complains() || !sameStatus(r.shown(s.owner), created.shown(edited)) {
+	want := f.end(created, edited)
+	b := e.partly(before, f.end(r, s.owner), want)
+	if b == nil {
 		return nil, nil
 	}
-	now, want := r.controlled(s.owner, f.owns), created.controlled(edited, f.owns)
-	b := &behind{edit: e}
-	for _, m := range want {
-		i, j := slices.IndexFunc(old, m.same), slices.IndexFunc(now, m.same)
-		if i < 0 || j < 0 || len(old) != len(want) || len(now) != len(want) {
-			return nil, nil
-		}
-		stays := len(b.stays)
-		for _, field := range slices.Sorted(maps.Keys(m.Object)) {
-			if field == "metadata" || field == "status" {
-				continue
-			}
-			changed(old[i].Object[field], m.Object[field], []string{field}, func(path []string, was, is any) {
-				switch at := (mark{of: m, path: path, value: is}); {
-				case at.on(now[j].Object):
-					b.follows = at
-				case (&mark{of: m, path: path, value: was}).on(now[j].Object) && !slices.Contains(chosenOnce, path[len(path)-1]):
-					b.stays = append(b.stays, lag{mark{of: m, path: path, value: was}, is})
-				}
-			})
-		}
-		if len(b.stays) > stays && (slices.Contains(madeOnce, m.GetKind()) || s.custom(m.GroupVersionKind()) || r.keepsAsIs(m)) {
-			b.stays = b.stays[:stays]
-		}
+	mayStay := map[string]bool{}
+	for _, m := range want.dependents {
+		mayStay[m.at()] = slices.Contains(madeOnce, m.GetKind()) || s.custom(m.GroupVersionKind()) || r.keepsAsIs(m)
 	}
-	if b.follows.path == nil || len(b.stays) == 0 {
-		return nil, nil
-	}
+	b.stays = slices.DeleteFunc(b.stays, func(l lag) bool { return mayStay[l.of.at()] })
 	return b, nil
+}
+
+// partly compares the ends before and after an edit with that of an owner that was created with it. It returns nil unless
+// the dependents follow the edit in part. It also returns nil if the controller reports a difference: in the owner's
+// status, in a warning, or by an error.
+func (e *edit) partly(before, after, created *end) *behind {
+	if !after.settled || !created.settled || after.complains || !sameStatus(after.status(), created.status()) {
+		return nil
+	}
+	follows, stays := inPart(before.dependents, after.dependents, created.dependents)
+	if follows == nil || len(stays) == 0 {
+		return nil
+	}
+	return &behind{e, *follows, stays}
 }
 
 // complains reports whether the controller has shown an error or a warning since the last user action.

@@ -187,10 +187,8 @@ func allNamed(list []any) bool {
 	return !slices.ContainsFunc(list, func(item any) bool { return !strings.HasPrefix(itemOf(item), "[name=") })
 }
 
-// sameStatus reports whether two owners have the same status, apart from times and observed generations.
-func sameStatus(a, b manifest) bool {
-	return reflect.DeepEqual(timeless(a.Object["status"]), timeless(b.Object["status"]))
-}
+// sameStatus reports whether two status fields are equal, apart from times and observed generations.
+func sameStatus(a, b any) bool { return reflect.DeepEqual(timeless(a), timeless(b)) }
 
 func timeless(v any) any {
 	switch v := v.(type) {
@@ -214,4 +212,44 @@ func timeless(v any) any {
 		}
 	}
 	return v
+}
+
+// lag is a value that stays, and the value that the created owner's dependent has instead.
+type lag struct {
+	mark
+	want any
+}
+
+func (l *lag) String() string {
+	return fmt.Sprintf("%s is still %s, not %s", &l.mark, brief(l.value), brief(l.want))
+}
+
+// inPart compares dependents before and after an edit of their owner with those of an owner that was created with the
+// edit. follows is a value that changed to that of the created owner, and stays are values that did not. Both are nil if
+// the lists have other names.
+func inPart(before, after, created []manifest) (follows *mark, stays []lag) {
+	if len(before) != len(created) || len(after) != len(created) {
+		return nil, nil
+	}
+	for _, m := range created {
+		i, j := slices.IndexFunc(before, m.same), slices.IndexFunc(after, m.same)
+		if i < 0 || j < 0 {
+			return nil, nil
+		}
+		old, now := before[i].Object, after[j].Object
+		for _, field := range slices.Sorted(maps.Keys(m.Object)) {
+			if field == "metadata" || field == "status" {
+				continue
+			}
+			changed(old[field], m.Object[field], []string{field}, func(path []string, was, is any) {
+				switch at, stay := (mark{of: m, path: path, value: is}), (mark{of: m, path: path, value: was}); {
+				case at.on(now):
+					follows = &at
+				case stay.on(now) && !slices.Contains(chosenOnce, path[len(path)-1]):
+					stays = append(stays, lag{stay, is})
+				}
+			})
+		}
+	}
+	return follows, stays
 }

@@ -364,6 +364,17 @@ func (f *found) confusing(name string, a *alike) place {
 	}
 	p.user = append(p.user, verbs("settle", "delete "+a.first.at()+" --cascade=background")...)
 	p.settledCheck = a.spared
+	var allowed []remains // the edited owner leaves nothing either
+	for _, r := range f.cleans[metav1.DeletePropagationBackground].removes {
+		for _, quiet := range a.alone {
+			if quiet.kind == r.kind {
+				allowed = append(allowed, quiet)
+			}
+		}
+	}
+	if gone := cleared(a.first, allowed); gone != nil {
+		p.settledCheck = both(p.settledCheck, gone)
+	}
 	return p
 }
 

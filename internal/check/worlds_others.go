@@ -266,7 +266,7 @@ func (f *found) taken(s *operator) []place {
 	relabelled.objects = append(relabelled.objects, rival)
 	for _, d := range f.firsts() {
 		if f.gives(d) {
-			theirs := d.copied(d.GetName())
+			theirs := d.copiedOf(before, d.GetName())
 			name.objects = append(name.objects, owned(theirs, rival))
 			name.user = append(name.user, gone(theirs))
 		}

@@ -197,9 +197,9 @@ func (f *found) restored(s *operator) place {
 	p := place{name: "restored", settled: true, faults: few}
 	var free []casefile.Action
 	for _, d := range f.each() {
-		o := d.copied(stray)
+		o := d.copiedOf(before, stray)
 		if f.gives(d) {
-			o = d.copied(d.GetName())
+			o = d.copiedOf(before, d.GetName())
 		}
 		ref := reference(s.owner)
 		ref["uid"] = before
@@ -246,7 +246,7 @@ func (f *found) replaced(s *operator) place {
 	p.objects = append([]manifest{rival}, p.objects...)
 	var free []casefile.Action
 	for _, d := range left {
-		theirs := owned(d.copied(d.GetName()), rival)
+		theirs := owned(d.copiedOf(before, d.GetName()), rival)
 		if err := s.makes(theirs); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
@@ -260,14 +260,14 @@ func (f *found) replaced(s *operator) place {
 }
 
 // fewer returns an edit and its value with which the sample wants fewer dependents: one less, or without what a field
-// turns off. The edit is nil if there is none.
+// turns off, or without what an optional field asks for. The edit is nil if there is none.
 func (f *found) fewer() (*edit, any) {
 	if n, ok := f.less(); ok {
 		return f.scale, n
 	}
-	for _, e := range f.follows() {
+	for _, e := range slices.Concat(f.follows(), f.removes) {
 		if e.has < e.had {
-			return e, e.to
+			return e, e.to // a removal's value is nil
 		}
 	}
 	return nil, nil

@@ -311,3 +311,117 @@ func TestLeaks(t *testing.T) {
 		})
 	}
 }
+
+// turnsOff creates an object while the owner has the field debug, and deletes it by its name when the field is removed.
+// If careful is set, it deletes only its own object, with a precondition.
+func turnsOff(careful bool) idiom {
+	return func(a *at, owner *thing) error {
+		if err := a.ensure(owner, a.dependent(owner, owner.GetName()+"-0")); err != nil {
+			return err
+		}
+		off := a.dependent(owner, owner.GetName()+"-debug")
+		if stringAt(owner, "spec", "debug") != "" {
+			return a.ensure(owner, off)
+		}
+		switch is := a.cached(off.GetName()); {
+		case !careful:
+			return ignoreNotFound(a.env.Client.Delete(a, a.kind, off.GetNamespace(), off.GetName(), metav1.DeleteOptions{}))
+		case is != nil && mine(owner, is) == nil:
+			return a.remove(is)
+		}
+		return nil
+	}
+}
+
+// The case replaced also uses an optional field whose removal makes the sample want fewer dependents.
+func TestReplacedAfterARemoval(t *testing.T) {
+	finds(t, plannedFor(t, turnsOff(false), "{debug: x}"), "replaced", "same-incarnation")
+	finds(t, plannedFor(t, turnsOff(true), "{debug: x}"), "replaced", "")
+}
+
+// needsAnOptionalField panics if the owner has no field debug, as a nil pointer does.
+func needsAnOptionalField(a *at, owner *thing) error {
+	d := a.dependent(owner, owner.GetName()+"-0")
+	d.Object["data"].(map[string]any)["debug"] = owner.Object["spec"].(map[string]any)["debug"].(map[string]any)["level"]
+	return a.upsert(d, func(is *thing) error {
+		is.Object["data"] = d.Object["data"]
+		return mine(owner, is)
+	})
+}
+
+// The case removed also removes an optional field without which the controller panics before it writes anything.
+func TestPanicWithoutAnOptionalField(t *testing.T) {
+	finds(t, plannedFor(t, needsAnOptionalField, "{color: red, debug: {level: high}}"), "removed", "never-panic")
+}
+
+// marksByUID takes each object whose label has the UID of the owner for its own, also without an owner reference, and
+// deletes all such objects when the spec has no field debug.
+func marksByUID(a *at, owner *thing) error {
+	mark := map[string]string{"owner-uid": string(owner.GetUID())}
+	d := a.dependent(owner, owner.GetName()+"-debug")
+	d.SetLabels(mark)
+	is := a.cached(d.GetName())
+	switch {
+	case stringAt(owner, "spec", "debug") == "":
+		all, err := a.list(a.kind, owner.GetNamespace(), "owner-uid="+mark["owner-uid"])
+		if err != nil {
+			return err
+		}
+		return a.removeAll(all)
+	case is == nil:
+		return a.create(d)
+	case is != nil && is.GetLabels()["owner-uid"] != mark["owner-uid"]:
+		return taken(is)
+	case is.GetDeletionTimestamp() != nil || metav1.IsControlledBy(is, owner):
+		return nil
+	}
+	is = is.DeepCopy()
+	is.SetOwnerReferences(d.GetOwnerReferences())
+	return a.update(is)
+}
+
+// Objects of other owners, also of an earlier owner with the same name, do not have the UID of the owner in a label.
+func TestUIDOfAnother(t *testing.T) {
+	plan := plannedFor(t, marksByUID, "{debug: x}")
+	for _, name := range []string{"restored", "replaced", "name-taken"} {
+		finds(t, plan, name, "")
+	}
+}
+
+// keepsPlots creates a plot for each number below size. If the finalizer reads only one page, it deletes two plots.
+func keepsPlots(page bool) idiom {
+	return finalized(func(a *at, owner *thing) error {
+		all := names(owner, intAt(owner, "spec", "size"))
+		for i := range all {
+			all[i] = fullLabel(owner) + "." + all[i]
+			if err := a.plotNamed(owner, all[i]); err != nil {
+				return err
+			}
+		}
+		list, err := a.list(plots, "", ownerLabel+"="+fullLabel(owner))
+		if err != nil {
+			return err
+		}
+		return a.removeAll(slices.DeleteFunc(list, func(o *thing) bool { return slices.Contains(all, o.GetName()) }))
+	}, func(a *at, owner *thing) error {
+		list, err := a.list(plots, "", ownerLabel+"="+fullLabel(owner))
+		if err != nil {
+			return err
+		}
+		if page && len(list) > 2 {
+			list = list[:2]
+		}
+		return a.removeAll(list)
+	})
+}
+
+// An owner that is edited before it is deleted leaves nothing without a reference either.
+func TestCleanUpAfterAnEdit(t *testing.T) {
+	planned := func(page bool) *check.Plan {
+		s := ofBug(t, []host.Controller{reconciler("plots", gardens, keepsPlots(page), plots)})
+		s.Samples = []string{sampleFile(t, gardenOf("{size: 2}"))}
+		return prepared(t, s)
+	}
+	finds(t, planned(true), "other-namespace", "expect")
+	finds(t, planned(false), "other-namespace", "")
+}
