@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -62,9 +63,11 @@ type found struct {
 
 	cleans map[metav1.DeletionPropagation]cleanUp // objects without reference that the controller deletes, by policy
 
-	ticks     *ticks   // the controller's periodic writes; nil if there are none
-	unsettled bool     // the controller does not settle with one owner
-	unknown   []string // facts that could not be found out, and why: see doubt
+	ticks     *ticks        // the controller's periodic writes; nil if there are none
+	leaves    time.Duration // when the controller deletes the sample itself; 0 if it does not
+	atOnce    bool          // it deletes the sample so soon that no world can end before
+	unsettled bool          // the controller does not settle with one owner
+	unknown   []string      // facts that could not be found out, and why: see doubt
 	lacks     probes
 }
 
@@ -106,23 +109,8 @@ func (f *found) untold(why string, facts ...string) string {
 
 const notSettled = "the quiet run did not settle"
 
-// end holds an owner and its dependents at the end of a quiet run.
-type end struct {
-	settled    bool
-	stored     runtime.Object // nil if the owner does not exist
-	dependents []manifest
-	complains  bool // see quiet.complains
-}
-
 func (f *found) end(r *quiet, owner manifest) *end {
 	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns), r.complains()}
-}
-
-func (e *end) status() any {
-	if e.stored == nil {
-		return nil
-	}
-	return object(e.stored)["status"]
 }
 
 type creation struct {
@@ -164,6 +152,18 @@ func (s *operator) look() (*found, error) {
 	}
 	if f.ticks = r.ticking.found; f.ticks != nil {
 		s.lasts = f.ticks.lasts()
+		r.Stop()
+		if r, err = s.run(s.owner); err != nil {
+			return nil, err
+		}
+	}
+	if after, gone := r.removesOwner(); gone && s.lasts == 0 {
+		if f.leaves = after; after < soon {
+			r.Stop()
+			f.atOnce, f.base = true, &end{}
+			return f, nil
+		}
+		s.lasts = (after / 5).Round(time.Second)
 		r.Stop()
 		if r, err = s.run(s.owner); err != nil {
 			return nil, err

@@ -191,6 +191,8 @@ func (f *found) text(s *operator) string {
 	}
 	if f.ticks != nil {
 		line("by clock", f.ticks.String())
+	} else if f.leaves > 0 && s.lasts > 0 {
+		line("by clock", fmt.Sprintf("deletes %s after %s: a world ends before, at %s", f.of, f.leaves, s.lasts))
 	} else if s.lasts > 0 {
 		line("by clock", "a world ends after "+s.lasts.String())
 	}

@@ -316,33 +316,6 @@ func (e *edit) partly(before, after, created *end) *behind {
 	return &behind{e, *follows, stays}
 }
 
-// complains reports whether the controller has shown an error or a warning since the last user action.
-func (r *quiet) complains() bool {
-	last := map[sim.Ref]string{} // owner -> the error of its last sync
-	for i := r.began; i < r.World.History.Len(); i++ {
-		rec := r.World.History.At(i)
-		if rec.Process != r.process {
-			continue
-		}
-		switch rec.Op {
-		case sim.SyncEnd:
-			last[rec.Object] = rec.Message
-		case sim.Commit:
-			if o, is := rec.After.(runtime.Object); is && rec.Object.Kind == "Event" {
-				if kind, _, _ := unstructured.NestedString(object(o), "type"); kind == "Warning" {
-					return true
-				}
-			}
-		}
-	}
-	for _, message := range last { //detcheck:ordered any error counts
-		if message != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // keepsAsIs reports whether the server refuses to give a dependent the values that m has.
 func (r *quiet) keepsAsIs(m manifest) bool {
 	fields := map[string]any{}

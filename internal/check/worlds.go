@@ -62,6 +62,9 @@ func (f *found) worlds(s *operator) (all []place) {
 		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {
 			all[i].why, all[i].late = why, true
 		}
+		if f.atOnce {
+			all[i].why = "it deletes its own sample, " + f.of + ", at once: give a sample that it keeps"
+		}
 	}
 	return all
 }

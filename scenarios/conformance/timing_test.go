@@ -122,6 +122,37 @@ func expires(a *at, owner *thing) error {
 	return a.remove(owner)
 }
 
+// endsItself creates a dependent, and deletes its owner after a time.
+func endsItself(after time.Duration) idiom {
+	return func(a *at, owner *thing) error {
+		left := after - a.env.Now().Sub(owner.GetCreationTimestamp().Time)
+		if left > 0 {
+			a.env.Queue.AddAfter(key(owner), left)
+		}
+		if left > 0 || len(a.own(owner)) == 0 {
+			return a.ensure(owner, a.dependent(owner, owner.GetName()))
+		}
+		return a.remove(owner)
+	}
+}
+
+// If a controller deletes its own sample, the world of a case ends before. If it does so at once, no case is tried.
+func TestSampleThatDeletesItself(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it explores all cases")
+	}
+	later := subjectOf(t, by(endsItself(time.Minute))...)
+	shows(t, prepared(t, later), "  by clock    deletes garden/sample after 1m0s: a world ends before, at 12s\n")
+	Test(t, later)
+	atOnce := subjectOf(t, by(endsItself(0))...)
+	Test(t, atOnce)
+	for _, c := range prepared(t, atOnce).Cases {
+		if !strings.Contains(c.Skip, "it deletes its own sample, garden/sample, at once: give a sample that it keeps") {
+			t.Errorf("%s: %s", c.Name, c.Skip)
+		}
+	}
+}
+
 // If a controller writes the time of day at each reconcile, its own write enqueues it again. If time passes in
 // between, it never settles. Heartbeats, renewals and times to live settle, because a timer triggers them.
 func TestTimePasses(t *testing.T) {
