@@ -210,7 +210,8 @@ func (sel *selector) String() string {
 	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
-// letting tests whether the controller releases a dependent after its labels were changed.
+// letting tests whether the controller releases a dependent after its labels were changed, or creates another one beside
+// it.
 func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
@@ -220,12 +221,13 @@ func (f *found) letting(s *operator) error {
 		return err
 	}
 	defer r.Stop()
-	d := f.dependents[0]
+	d, had := f.dependents[0], len(r.controlled(s.owner, f.owns))
 	if err := r.merge(d, map[string]any{"metadata": map[string]any{"labels": others(d)}}); err != nil {
 		return nil // the server does not allow the user to change these labels
 	}
 	now := r.stored(d)
 	f.releases = now != nil && metav1.GetControllerOf(now.(metav1.Object)) == nil
+	f.forgets = !f.releases && len(r.controlled(s.owner, f.owns)) > had
 	return nil
 }
 

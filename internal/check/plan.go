@@ -181,6 +181,8 @@ func (f *found) text(s *operator) string {
 	}
 	if f.releases {
 		line("releases", "objects whose labels no longer match")
+	} else if f.forgets {
+		line("releases", "nothing: it keeps a dependent whose labels no longer match, and creates another one")
 	}
 	line("names", f.fixed...)
 	for _, gvk := range f.once {

@@ -277,7 +277,9 @@ func (f *found) taken(s *operator) []place {
 		if len(d.GetLabels()) > 0 {
 			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
 			relabelled.user = append(relabelled.user, alsoOwned(d, rival), relabel)
-			if f.gives(d) { // as long as the released dependent exists, its name is taken
+			// As long as a released dependent exists, its name is taken. A controller that neither adopts nor releases may
+			// list its dependents by labels.
+			if f.gives(d) || f.forgets && !f.adopts {
 				relabelled.user = append(relabelled.user, gone(d))
 			}
 			let.user = append(let.user, relabel, gone(d))

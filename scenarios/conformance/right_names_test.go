@@ -35,6 +35,7 @@ var rightNames = []right{
 	{"a Secret that the owner names", []host.Controller{retainsPassword(secrets)}, namesSecret},
 	{"an object for all owners", by(monitors), ""},
 	{"an object for all owners that each names", by(monitors), gardenOf("{size: 2, uses: default-monitoring}")},
+	{"counted by a label", by(countsByLabel), ""},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
 
@@ -157,6 +158,31 @@ func revises(a *at, owner *thing) error {
 		}
 	}
 	return nil
+}
+
+// countsByLabel reads the dependents with its owner's label from the server, and then creates or deletes one. A dependent
+// without the label stays until its owner is deleted.
+func countsByLabel(a *at, owner *thing) error {
+	list, err := a.list(a.kind, owner.GetNamespace(), ownerLabel+"="+owner.GetName())
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(d *thing) bool {
+		return d.GetDeletionTimestamp() != nil || !metav1.IsControlledBy(d, owner)
+	})
+	switch size := int(intAt(owner, "spec", "size")); {
+	case len(list) < size:
+		d := a.dependent(owner, "")
+		d.SetGenerateName(owner.GetName() + "-")
+		d.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+		err = a.create(d)
+	case len(list) > size && size >= 0:
+		err = a.remove(list[len(list)-1])
+	default:
+		return nil
+	}
+	a.env.Queue.AddAfter(key(owner), time.Millisecond)
+	return err
 }
 
 // generates lets the server generate the names of its dependents. It remembers a created dependent until its cache
