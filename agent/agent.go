@@ -35,6 +35,7 @@ type Subject struct {
 	Install string   // the install manifests: a kustomization, a chart, a directory or a file; "none" for no manifests
 
 	Edits  []string          // merge patches of the sample that are tried, as YAML or JSON: {spec: {replicas: 3}}
+	Strict bool              // labels and annotations that a user adds to dependents must stay (law others-marks-stay)
 	Skip   map[string]string // cases and laws to leave out, by name; each value is the reason, which is printed
 	Accept []Accept          // known violations: they are printed, but do not fail the test
 
@@ -172,6 +173,9 @@ func (s *Subject) args(t *testing.T) ([]string, error) {
 	}
 	for _, edit := range s.Edits {
 		args = append(args, "--edit", edit)
+	}
+	if s.Strict {
+		args = append(args, "--strict")
 	}
 	var names []string
 	for name := range s.Skip {

@@ -286,7 +286,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	}
 	prepare := func() (*check.Plan, error) {
 		return check.Prepare(ctx, check.Operator{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-			Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, For: c.For, Schedules: c.Schedules,
+			Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, Strict: c.Strict, For: c.For, Schedules: c.Schedules,
 			Tell: func(fact string) {
 				runs++
 				line.show("quiet run %d of %s: %s", runs, sample.Name, fact)

@@ -27,6 +27,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringArrayVar(&c.Env, "env", nil, "NAME=value in the operator's environment; may be repeated")
 	fl.StringSliceVar(&c.With, "with", nil, "files with further objects that exist in every cluster")
 	fl.StringArrayVar(&c.Edits, "edit", nil, "a merge patch of the sample to try, such as '{spec: {replicas: 3}}'; may be repeated")
+	fl.BoolVar(&c.Strict, "strict", false, "labels and annotations that users add to dependents must stay")
 	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law to leave out, as NAME=REASON; may be repeated")
 	fl.StringArrayVar(&c.accepts, "accept", nil,
 		"a known violation, such as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
@@ -174,7 +175,7 @@ func (c *checking) fields() map[string]any {
 	return map[string]any{"package": &c.Package, "install": &c.Install, "workload": &c.Workload, "args": &c.Args,
 		"env": &c.Env, "crds": &c.CRDs, "sample": &c.Samples, "with": &c.With, "time": &c.Time, "for": &c.For,
 		"schedules": &c.Schedules, "seed": &c.Seed, "faults": &c.faults, "workers": &c.Workers, "budget": &c.Budget,
-		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits}
+		"twice": &c.twice, "accept": &c.Accept, "skip": &c.Skip, "edit": &c.Edits, "strict": &c.Strict}
 }
 
 // readFile reads threelaws.yaml, if the file exists. Paths in it are relative to the file's directory.

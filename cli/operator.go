@@ -51,6 +51,7 @@ type settings struct {
 	Accept   []*accepted
 	Skip     map[string]string // cases and laws to leave out, by name, with the reason
 	Edits    []string          // merge patches of the sample
+	Strict   bool              // labels and annotations that users add to dependents must stay
 
 	Time      time.Duration
 	For       time.Duration // the virtual time of each world; 0 means until it settles, or until the third periodic write

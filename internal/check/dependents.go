@@ -189,13 +189,6 @@ func (sel *selector) of(owner runtime.Object) labels.Selector {
 	return labels.SelectorFromSet(set)
 }
 
-func object(obj runtime.Object) map[string]any {
-	if u, ok := obj.(*unstructured.Unstructured); ok {
-		return u.Object
-	}
-	return shown(obj, obj.GetObjectKind().GroupVersionKind()).Object
-}
-
 func (sel *selector) String() string {
 	if sel.field {
 		return "objects selected by spec.selector"
@@ -230,9 +223,6 @@ func (f *found) letting(s *operator) error {
 	f.forgets = !f.releases && len(r.controlled(s.owner, f.owns)) > had
 	return nil
 }
-
-// other is a label value that no selector matches.
-const other = "threelaws-other"
 
 func others(m manifest) map[string]any {
 	set := map[string]any{}

@@ -211,19 +211,6 @@ func (e *edit) number(n int64) any {
 	return copied
 }
 
-func brief(v any) string {
-	switch v := v.(type) {
-	case nil:
-		return "none"
-	case map[string]any:
-		return "{...}"
-	case []any:
-		return "[...]"
-	default:
-		return fmt.Sprint(v)
-	}
-}
-
 // String formats the edit: "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
 func (e *edit) String() string {
 	text := fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))

@@ -62,6 +62,9 @@ func load(ctx context.Context, given Operator) (*operator, error) {
 }
 
 func (s *operator) invariants() error {
+	if s.Strict {
+		s.Invariants = append(slices.Clone(s.Invariants), marksStay)
+	}
 	if err := law.CheckInvariants(s.Invariants); err != nil {
 		return mistake("Invariants", "%v", err)
 	}

@@ -190,3 +190,10 @@ func appendOnce[T comparable](list []T, item T) []T {
 	}
 	return append(list, item)
 }
+
+func object(obj runtime.Object) map[string]any {
+	if u, ok := obj.(*unstructured.Unstructured); ok {
+		return u.Object
+	}
+	return shown(obj, obj.GetObjectKind().GroupVersionKind()).Object
+}

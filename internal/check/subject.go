@@ -38,6 +38,7 @@ type Operator struct {
 	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
 	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
 	Skip       map[string]string // name of a case or a law to leave out -> the reason
+	Strict     bool              // labels and annotations that users add to dependents must stay
 	Edits      []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
 	Schedules  int               // the number of schedules of each case
 	Tell       func(fact string) // called before each quiet run, with the fact that the run is to find out; may be nil

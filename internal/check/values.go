@@ -253,3 +253,16 @@ func inPart(before, after, created []manifest) (follows *mark, stays []lag) {
 	}
 	return follows, stays
 }
+
+func brief(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case map[string]any:
+		return "{...}"
+	case []any:
+		return "[...]"
+	default:
+		return fmt.Sprint(v)
+	}
+}

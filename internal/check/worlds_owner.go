@@ -98,7 +98,11 @@ func (f *found) dependentHeld(s *operator) place {
 		return p
 	}
 	finalizers := func(m manifest, list []string) casefile.Action {
-		return patch(m.at(), map[string]any{"metadata": map[string]any{"finalizers": list}})
+		meta := map[string]any{"finalizers": list}
+		if s.Strict {
+			meta["labels"], meta["annotations"] = map[string]any{other: "yes"}, map[string]any{other: "yes"}
+		}
+		return patch(m.at(), map[string]any{"metadata": meta})
 	}
 	var free []casefile.Action
 	for _, d := range f.firsts() {

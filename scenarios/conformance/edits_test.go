@@ -129,6 +129,38 @@ func signs(alone bool) idiom {
 	}
 }
 
+// With Strict, labels and annotations of a user on dependents must stay.
+func TestStrict(t *testing.T) {
+	for name, x := range map[string]struct {
+		idiom
+		law string
+	}{"sets data": {copies(false), ""}, "sets annotations": {annotates, "others-marks-stay"}} {
+		t.Run(name, func(t *testing.T) {
+			for _, strict := range []bool{false, true} {
+				s := subjectOf(t, by(x.idiom)...)
+				if s.Strict = strict; !strict {
+					finds(t, prepared(t, s), "dependent-held", "")
+				} else {
+					finds(t, prepared(t, s), "dependent-held", x.law)
+				}
+			}
+		})
+	}
+}
+
+// annotates replaces all annotations of its dependent.
+func annotates(a *at, owner *thing) error {
+	next := a.dependent(owner, owner.GetName())
+	next.SetAnnotations(map[string]string{"color": stringAt(owner, "spec", "color")})
+	return a.upsert(next, func(is *thing) error {
+		if is.GetDeletionTimestamp() == nil {
+			is.Object["data"] = next.Object["data"]
+			is.SetAnnotations(next.GetAnnotations())
+		}
+		return mine(owner, is)
+	})
+}
+
 // Labels of other programs on an owner must stay.
 func TestOthersLabelsStay(t *testing.T) {
 	plan := plannedFor(t, signs(true), "{size: 1, color: green}")

@@ -76,6 +76,9 @@ type Subject struct {
 	// Settled is called at the end of each run whose world has settled. It must not write. If it returns an error, the
 	// case fails.
 	Settled func(user host.Client) error
+	// Strict adds the law others-marks-stay: a label or annotation that a user adds to a dependent stays. The law is
+	// optional, because many controllers own all metadata of their dependents.
+	Strict bool
 	// Skip maps the name of a case or law that is left out to the reason. The reasons are printed.
 	Skip map[string]string
 	// Accept lists known violations. They are printed, but do not fail the test.
@@ -140,7 +143,7 @@ func (s *Subject) prepare(path string) (*check.Plan, error) {
 	}
 	plan, err := check.Prepare(context.Background(), check.Operator{Controller: c, Others: s.Others, CRDs: crds,
 		Installed: files, Sample: sample, With: s.With, Edits: s.Edits, Settled: s.Settled, Skip: s.Skip, For: s.For, Invariants: s.Invariants,
-		Profile: s.Profile, Schedules: s.Schedules})
+		Profile: s.Profile, Strict: s.Strict, Schedules: s.Schedules})
 	if m := (*check.Mistake)(nil); errors.As(err, &m) {
 		return nil, fmt.Errorf("conformance.Subject: %w", err)
 	}
