@@ -92,6 +92,8 @@ var exactClauses = []Clause{
 		Only: []string{"job"}},
 	{ID: "EXACT-13", Category: Liveness, About: Anybody, Source: "Writing Controllers, guideline 3",
 		Tests: []string{"scenarios.TestSameEnd"}},
+	{ID: "EXACT-14", Category: Safety, About: Anybody, Source: "API conventions, observedGeneration",
+		Tests: []string{"scenarios/conformance.TestObservedGeneration"}},
 }
 
 var upgradeClauses = []Clause{

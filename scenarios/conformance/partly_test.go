@@ -192,3 +192,32 @@ func TestDependentsOfRemovedFieldsGo(t *testing.T) {
 		})
 	}
 }
+
+// reportsGeneration sets the owner's color, and then reports the generation that it worked from in a condition. With
+// newest, it reports the generation that the owner has then.
+func reportsGeneration(newest bool) idiom {
+	return func(a *at, owner *thing) error {
+		d := a.dependent(owner, owner.GetName())
+		if err := a.upsert(d, func(is *thing) error {
+			is.Object["data"] = d.Object["data"]
+			return mine(owner, is)
+		}); err != nil {
+			return err
+		}
+		now, err := a.live(gardens, owner.GetNamespace(), owner.GetName())
+		if err != nil || now == nil || now.GetUID() != owner.GetUID() {
+			return err
+		}
+		generation := owner.GetGeneration()
+		if newest {
+			generation = now.GetGeneration()
+		}
+		return a.reports(now, "conditions", []any{map[string]any{"type": "Ready", "status": "True", "observedGeneration": generation}})
+	}
+}
+
+// A status must not report a generation that the controller has not worked from.
+func TestObservedGeneration(t *testing.T) {
+	finds(t, plannedFor(t, reportsGeneration(false), "{color: green}"), "edit", "")
+	finds(t, plannedFor(t, reportsGeneration(true), "{color: green}"), "edit", "observed-generation")
+}

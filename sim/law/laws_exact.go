@@ -73,4 +73,10 @@ var exactLaws = []*Law{{
 	Needs:    Commits | Reads | Deliveries | Syncs,
 	Sentence: "A status that also counts deleted dependents counts each dependent once.",
 	New:      newOnce,
+}, {
+	ID: "EXACT-14", Name: "observed-generation",
+	Needs: Commits | Reads | Syncs,
+	Sentence: "A status reports no generation of its object that is newer than the one that the reconcile worked " +
+		"from.",
+	New: newObserving,
 }}

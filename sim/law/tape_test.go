@@ -28,6 +28,9 @@ type thing struct {
 	Lacking  int
 	Node     string
 	Failed   bool
+	Status   struct {
+		ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	} `json:"status"`
 }
 
 func (o *thing) DeepCopyObject() runtime.Object { return o.as(func(*thing) {}) }
