@@ -25,8 +25,10 @@ type manifests struct {
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
-// config/default, another kustomization, a chart, plain YAML.
+// config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered and no other
+// manifests have the workload, it returns the error of config/default.
 func (f *finder) findInstall(ctx context.Context) error {
+	var broken error
 	switch {
 	case f.opts.Install == "none":
 		f.note("no install manifests, as --install none says")
@@ -35,28 +37,47 @@ func (f *finder) findInstall(ctx context.Context) error {
 		return f.givenInstall(ctx)
 	case kustomization(f.abs("config/default")) != "":
 		objects, err := f.kustomize(f.abs("config/default"))
-		if err != nil {
-			return fmt.Errorf("%w (name other install manifests with --install PATH, or --install none)", err)
+		if err == nil {
+			f.install(manifests{from: "config/default", objects: objects}, "kustomize")
+			return nil
 		}
-		f.install(manifests{from: "config/default", objects: objects}, "kustomize")
-		return nil
+		broken = err
 	}
 	if found := f.kustomizations(); len(found) > 0 {
+		f.noteBroken(broken)
 		f.install(found[0], "kustomize")
 		f.others(found)
 		return nil
 	}
-	if done, err := f.chart(ctx); done || err != nil {
+	switch done, err := f.chart(ctx); {
+	case err != nil && broken == nil:
 		return err
+	case err != nil:
+		f.note("%v: left out", err)
+	case done:
+		f.noteBroken(broken)
+		return nil
 	}
 	if found := f.folders(); len(found) > 0 {
+		f.noteBroken(broken)
 		f.install(found[0], "YAML")
 		f.others(found)
 		return nil
 	}
+	if broken != nil {
+		return fmt.Errorf("%w (name other install manifests with --install PATH, or --install none)", broken)
+	}
 	f.note("no install manifests have the operator's workload: it runs without arguments and environment; name them " +
 		"with --install PATH")
 	return nil
+}
+
+// noteBroken adds a note with the reason why config/default is not installed. It does nothing if err is nil, or if the
+// search for other kustomizations has already noted this reason.
+func (f *finder) noteBroken(err error) {
+	if err != nil && !slices.ContainsFunc(f.Notes, func(note string) bool { return strings.HasPrefix(note, err.Error()) }) {
+		f.note("%v: config/default is left out", err)
+	}
 }
 
 func (f *finder) others(found []manifests) {

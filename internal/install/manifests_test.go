@@ -134,6 +134,15 @@ metadata: {name: unrelated}
 -- config/rbac/rights.yaml --
 ` + rights, install.Options{}, "config/manager/manager.yaml",
 			[]string{"installed from config/manager (YAML): 1 ClusterRoleBinding, 1 Deployment, 1 ServiceAccount"}},
+		{"config/default needs a file that is not there", program + `
+-- config/default/kustomization.yaml --
+resources: [../manager]
+-- config/manager/kustomization_base.yaml --
+images: []
+-- config/manager/manager.yaml --
+` + deployment, install.Options{}, "config/manager/manager.yaml",
+			[]string{"config/manager: it has no kustomization.yaml: config/default is left out",
+				"installed from config/manager/manager.yaml (YAML)"}},
 		{"a kustomization that was named", program + `
 -- overlay/kustomization.yml --
 resources: [deployment.yaml]
@@ -166,6 +175,13 @@ resources: [deployment.yaml]
 			}
 		})
 	}
+}
+
+// If config/default cannot be rendered and nothing else has the workload, the error of config/default is returned.
+func TestOnlyBrokenManifests(t *testing.T) {
+	_, err := find(t, program+"-- config/default/kustomization.yaml --\nresources: [nowhere.yaml]\n", install.Options{})
+	wantError(t, err, "config/default/kustomization.yaml:1: nowhere.yaml: ")
+	wantError(t, err, "(name other install manifests with --install PATH, or --install none)")
 }
 
 // Warnings of the kustomize library are not printed.
