@@ -111,16 +111,38 @@ func (f *finder) judge(o Object) *picked {
 		return nil
 	}
 	var best *picked
+	fit := 0 // of the container in best
 	for i := range pod.Spec.Containers {
 		c := &pod.Spec.Containers[i]
 		if c.Image == "" {
 			continue
 		}
-		if score := f.score(o.GetName(), c); best == nil || score > best.score {
-			best = &picked{o, pod, c, score}
+		score := f.score(o.GetName(), c)
+		switch is := score + preference(pod, c); {
+		case best == nil:
+			best, fit = &picked{o, pod, c, score}, is
+		case is > fit:
+			best, fit = &picked{o, pod, c, max(score, best.score)}, is
+		default:
+			best.score = max(score, best.score)
 		}
 	}
 	return best
+}
+
+// defaultContainer is the annotation of a pod with the name of its main container.
+const defaultContainer = "kubectl.kubernetes.io/default-container"
+
+// preference is added to the score of a container when the containers of one pod are compared. A pod often has a proxy
+// in front of the operator's metrics, and the operator's command may differ from the name of its main package.
+func preference(pod *corev1.PodTemplateSpec, c *corev1.Container) int {
+	switch {
+	case pod.Annotations[defaultContainer] == c.Name:
+		return 8
+	case slices.Contains(words(c.Name), "proxy"):
+		return -6
+	}
+	return 0
 }
 
 // score says how well a container fits the operator. The command, which names the program, weighs most.

@@ -238,6 +238,29 @@ func TestWorkload(t *testing.T) {
 	wantError(t, err, "--workload c: the install manifests have only a, b")
 }
 
+// The operator runs in the main container of its pod, also if the command has another name than the main package.
+func TestContainer(t *testing.T) {
+	image := "-- Dockerfile --\nFROM x\nRUN go build -o widget .\nENTRYPOINT [\"/widget\"]\n"
+	pod := func(annotations, containers string) string {
+		return "-- install.yaml --\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: widget-operator}\n" +
+			"spec: {template: {metadata: {annotations: {" + annotations + "}}, spec: {containers: [" + containers + "]}}}\n"
+	}
+	manager := "{name: manager, image: controller, command: [/manager]}"
+	for _, c := range []struct{ name, pod, want string }{
+		{"a proxy comes first", pod("", "{name: kube-rbac-proxy, image: example.com/kube-rbac-proxy}, "+manager), "manager"},
+		{"an annotation names it", pod("kubectl.kubernetes.io/default-container: manager",
+			"{name: logs, image: example.com/logs}, "+manager), "manager"},
+		{"its command names it", pod("", "{name: logs, image: example.com/logs}, {name: proxy, image: x, command: [/widget]}"), "proxy"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := found(t, program+image+c.pod, install.Options{Install: "install.yaml"})
+			if r.Workload == nil || r.Workload.Container.Name != c.want {
+				t.Fatalf("workload %+v, want the container %s", r.Workload, c.want)
+			}
+		})
+	}
+}
+
 // Webhooks of a workload that does not run are left out. The operator's webhooks are kept.
 func TestWebhooksOfAnotherWorkload(t *testing.T) {
 	serves := func(name, service string) string {
