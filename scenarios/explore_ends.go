@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -27,6 +28,10 @@ const (
 // compared, because a deadline may have passed and changed the world.
 const longer = time.Minute
 
+// enoughErrors is the number of equal errors after which a program counts as failing for ever. A conflict is logged too,
+// but the next reconcile usually succeeds.
+const enoughErrors = 5
+
 // compareEnds returns the difference between the settled world and the settled worlds of quiet runs, or "". It compares
 // nothing if the law same-end does not count, if one of these worlds has not settled, or if the run is too long. Most
 // worlds are equal to the first quiet run, so other quiet runs are made only if necessary.
@@ -41,6 +46,9 @@ func compareEnds(r *Run, s *Step) string {
 		return ""
 	}
 	is := r.endOf()
+	if quiet.failing != "" {
+		is = is.withoutStatus()
+	}
 	if is.difference(quiet.end, nil) == "" {
 		return ""
 	}
@@ -88,7 +96,10 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 			_ = run.t.Server.Restore(nil) // it only raises the resourceVersion by one
 		}
 		out := p.execute(run)
-		is := run.endOf()
+		failing, is := run.failing(), run.endOf()
+		if i > 0 && q.failing != "" || i == 0 && failing != "" {
+			is = is.withoutStatus()
+		}
 		q.last = max(q.last, run.t.World.Clock.Elapsed())
 		settled := out.Settled && len(out.Findings) == 0 && !run.course.ended
 		run.stop()
@@ -96,7 +107,7 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 		case !settled:
 			return "a quiet run does not settle, or violates a law"
 		case i == 0:
-			q.end, q.differ = is, map[string]bool{}
+			q.end, q.differ, q.failing = is, map[string]bool{}, failing
 		default:
 			is.differing(q.end, q.differ)
 		}
@@ -156,6 +167,21 @@ func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
 		return -1
 	}
 	return first[a.Pick(len(first), "next")]
+}
+
+// failing returns the name of a program under test that repeats an error until the world has settled, or "". Such a
+// program retries its work for ever, for example because a service does not run. Its status depends on the time at
+// which it began to fail.
+func (r *Run) failing() string {
+	for _, p := range r.t.Cluster.Processes() {
+		if p.Controller().Contract.Exempt {
+			continue
+		}
+		if _, times := render.LastError(p.Printed(mostPrinted)); times >= enoughErrors {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // beside returns the UIDs of the objects that controllers have created which are not under test.

@@ -22,6 +22,7 @@ type ends struct {
 	drawsNone    string          // why worlds cannot be compared with the random runs; "" if they can
 	end          end             // the settled world of the default run
 	differ       map[string]bool // the kinds ("KIND") and fields ("KIND PATH") in which the runs differ
+	failing      string          // the program that repeats an error at the end of the default run; "" for none
 	last         time.Duration   // the latest virtual time at which one of the runs ended
 }
 
@@ -89,6 +90,14 @@ func states(path, value string) bool {
 	})
 }
 
+// withoutStatus removes the fields of each status.
+func (e end) withoutStatus() end {
+	for _, of := range e {
+		maps.DeleteFunc(of.fields, func(path string, _ map[string][]string) bool { return strings.HasPrefix(path, "status.") })
+	}
+	return e
+}
+
 // differing adds to the set differ the kinds and fields in which two worlds differ.
 func (e end) differing(from end, differ map[string]bool) {
 	e.compare(from, func(path, _ string) { differ[path] = true })
@@ -98,6 +107,10 @@ func (e end) differing(from end, differ map[string]bool) {
 func (q *ends) leaves() string {
 	if none := cmp.Or(q.none, q.drawsNone); none != "" {
 		return "nothing is compared: " + none
+	}
+	text := ""
+	if q.failing != "" {
+		text = fmt.Sprintf("the status is left out, since a quiet run ends while %s retries after an error", q.failing)
 	}
 	var fields []string
 	for _, path := range slices.Sorted(maps.Keys(q.differ)) {
@@ -109,10 +122,10 @@ func (q *ends) leaves() string {
 	if n := len(fields); n > mostEnds {
 		fields = append(fields[:mostEnds], fmt.Sprintf("%d more", n-mostEnds))
 	}
-	if len(fields) == 0 {
-		return ""
+	if len(fields) > 0 {
+		text += strings.Repeat("; ", min(len(text), 1)) + "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
 	}
-	return "left out, since quiet runs differ there: " + strings.Join(fields, ", ")
+	return text
 }
 
 // mostEnds is the maximal number of differences in a text. Further differences are only counted.

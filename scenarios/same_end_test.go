@@ -2,6 +2,7 @@ package scenarios_test
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/scenarios/builtin"
@@ -41,6 +43,26 @@ func noting(name string, finds func(ctx context.Context, env *host.Env) (string,
 				return err
 			})
 		}}
+}
+
+// failed returns a program that does nothing, and has printed the same error five times.
+func failed() host.Controller {
+	return host.Hosting(host.Controller{Name: "failed", For: configMap},
+		func(*host.Cluster, string) host.Program { return printing{} })
+}
+
+type printing struct{}
+
+func (printing) Start()                         {}
+func (printing) Kill()                          {}
+func (printing) Asked() []*host.Call            { return nil }
+func (printing) Queried() []host.Query          { return nil }
+func (printing) Ended() (error, bool)           { return nil, false }
+func (printing) Answer(*host.Call)              {}
+func (printing) Send(*host.Stream, watch.Event) {}
+
+func (printing) Printed(int) []string {
+	return slices.Repeat([]string{"2017-03-01T00:00:00Z\tINFO\tconnects", "2017-03-01T00:00:00Z\tERROR\tno such host"}, 5)
 }
 
 // The settled world is compared with those of quiet runs. Late events must not change the result; another order of two
@@ -123,6 +145,11 @@ func TestSameEnd(t *testing.T) {
 			"status.conditions[Ready].status is True in fewer objects of kind Pod than in a quiet run; " +
 				"status.conditions[Ready].type is Ready in fewer objects of kind Pod than in a quiet run", ""},
 		{"looks wrong: a condition that is over", noting("left", reports("False")), noting("right", named("")), "", ""},
+		{"looks wrong: a status of a program that fails for ever", noting("left", reports("True")), failed(), "",
+			"the status is left out, since a quiet run ends while failed retries after an error"},
+		{"violated: data that was not seen, and a program that fails for ever", noting("left", cached), failed(),
+			"cm/result: data.is is 0, and 1 in a quiet run",
+			"the status is left out, since a quiet run ends while failed retries after an error"},
 		{"looks wrong: a resourceVersion", noting("left", versioned), noting("right", versioned), "",
 			"left out, since quiet runs differ there: ConfigMap data.is"},
 		{"looks wrong: a certificate", noting("left", issued("-----BEGIN CERTIFICATE-----\n")),
@@ -132,7 +159,7 @@ func TestSameEnd(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{c.left, c.right}})
-			f, err := scenarios.Parse("same-end.txtar", []byte("controllers left right\nsettle quiet\napply world.yaml\nsettle\n"+
+			f, err := scenarios.Parse("same-end.txtar", []byte("controllers "+c.left.Name+" "+c.right.Name+"\nsettle quiet\napply world.yaml\nsettle\n"+
 				"ensure same-end\n-- world.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\n"+
 				"kind: ConfigMap\nmetadata: {name: a}\n"))
 			must(t, err)

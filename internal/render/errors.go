@@ -265,6 +265,25 @@ func Digest(lines []string) (errors, others []string) {
 	return errors, others
 }
 
+// LastError returns the last message in the output of a program if it is an error, and how often the output has this
+// message. It returns "" for another message, and for empty output. It skips stack traces.
+func LastError(lines []string) (message string, times int) {
+	for i, line := range slices.Backward(lines) {
+		text, wrong := "", false
+		if !frame(lines, i) {
+			text, wrong = logged(line)
+		}
+		switch {
+		case text == "":
+		case message == "" && !wrong:
+			return "", 0
+		case message == "" || text == message:
+			message, times = text, times+1
+		}
+	}
+	return message, times
+}
+
 var (
 	place    = regexp.MustCompile(`^\s+\S+\.(go|s):\d+`)
 	function = regexp.MustCompile(`^(created by )?[\w./\-~%@]+\.[^ ]*[)\]\w]( in goroutine \d+)?$`)

@@ -291,4 +291,11 @@ plain text`, "\n")
 	if want := []string{"INFO Starting workers", "It runs", "plain text"}; !slices.Equal(others, want) {
 		t.Errorf("others %q, want %q", others, want)
 	}
+	again := "ERROR Reconciler error: no such secret"
+	for n, want := range map[int]string{0: "", 1: "", 2: again + " 1", 6: again + " 1", 7: again + " 2", 9: "", len(lines): ""} {
+		message, times := render.LastError(lines[:n])
+		if got := strings.TrimSuffix(fmt.Sprintf("%s %d", message, times), " 0"); got != want {
+			t.Errorf("the last error of the first %d lines is %q, want %q", n, got, want)
+		}
+	}
 }
