@@ -297,8 +297,15 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 			Server: &fakeapi.Options{WebhooksLater: true}})
 	}
 	plan, err := prepare()
-	for added := op.addOwn(err); len(added) > 0; added = op.addOwn(err) {
+	for {
+		added, crds := op.addOwn(err), op.addCRDs(err)
+		if len(added)+len(crds) == 0 {
+			break
+		}
 		line.clear()
+		for _, f := range crds {
+			c.note(fmt.Sprintf("CRD %s of %s is added: the operator watches its kind", f.Objects[0].GetName(), f.Name))
+		}
 		for _, o := range added {
 			c.note(fmt.Sprintf("%s %s/%s is added: the operator reads its own", o.GetKind(), o.GetNamespace(), o.GetName()))
 		}

@@ -44,6 +44,9 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		dir, builds = from.Main, s.Test+" of "+repo.Main
 	}
 	op := &operator{Name: name, Dir: dir, Builds: builds, Notes: repo.Notes, CRDs: files(repo.Dir, repo.CRDs)}
+	for _, o := range repo.OtherCRDs {
+		op.OtherCRDs = append(op.OtherCRDs, file(repo.Dir, []install.Object{o}))
+	}
 	for _, o := range repo.Objects {
 		op.Installed = append(op.Installed, o.Unstructured)
 	}

@@ -36,6 +36,7 @@ type checked struct {
 	settings settings // the settings at the last call of find
 	reuse    func(agent.World) string
 	own      []*unstructured.Unstructured
+	crds     []*check.File // CRDs of the repository that are not installed
 }
 
 func newChecked(t *testing.T, op host.Controller) *checked {
@@ -67,7 +68,7 @@ func (c *checked) find(_ context.Context, s *settings) (*operator, error) {
 	}
 	return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 		Notes: []string{"main package ./cmd/manager, from PROJECT"},
-		Reuse: c.reuse, Own: c.own,
+		Reuse: c.reuse, Own: c.own, OtherCRDs: slices.Clone(c.crds),
 		Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 		Host: func(context.Context) (func(host.Controller) host.Controller, error) {
 			return func(host.Controller) host.Controller { return c.op }, nil
@@ -214,6 +215,37 @@ func TestCheckOwn(t *testing.T) {
 		c.own = append(c.own, deployment, own("v1", "Pod", "manager-0"), own("v1", "Pod", "manager-1"))
 		if out := c.run("-n", "5").out; !strings.Contains(out, want) || strings.Count(out, added) != strings.Count(want, added) {
 			t.Errorf("%s: want %q\n%s", missing, want, out)
+		}
+	}
+}
+
+// A CRD of the repository that is not installed is added if the operator does not find its kind.
+func TestCheckOtherCRDs(t *testing.T) {
+	crd := func(kind, plural string) *check.File {
+		f, err := check.Read("deps/crds.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: `+plural+`.example.com}
+spec:
+  group: example.com
+  names: {kind: `+kind+`, plural: `+plural+`}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`))
+		must(t, err)
+		return f
+	}
+	added := "CRD gears.example.com of deps/crds.yaml is added: the operator watches its kind\n"
+	for said, want := range map[string]string{
+		`no matches for kind "Gear" in version "example.com/v1"`:                                                        added,
+		`no matches for kind "Gear" in version "example.org/v1"`:                                                        "",
+		`if kind is a CRD, it should be installed before calling Start {"kind": "Gear.example.com", "error": "failed"}`: added,
+		`failed to wait for web caches to sync: timed out waiting for cache to be synced for Kind *v1.Gear`:             added,
+		`the Gear is broken`: "",
+	} {
+		c := newChecked(t, idle{lines: func(int) []string { return []string{"2017-03-01T00:00:00Z\tERROR\t" + said} }}.hosted())
+		c.crds = []*check.File{crd("Gear", "gears"), crd("Wheel", "wheels")}
+		if out := c.run("-n", "5").out; strings.Count(out, " is added: ") != strings.Count(want, " is added: ") || !strings.Contains(out, want) {
+			t.Errorf("%s: want %q\n%s", said, want, out)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type operator struct {
 	Notes     []string // which settings were found, and in which files
 	Found     settings // the settings that were found: Package, Install, Args, CRDs, Samples; relative to Dir
 	CRDs      []*check.File
+	OtherCRDs []*check.File // the repository's other CRDs, each alone in a File; added only if the operator lacks them
 	Installed []*unstructured.Unstructured
 	Own       []*unstructured.Unstructured // the operator's workload and Pods, added only if the operator reads them
 	Samples   []*check.File                // each is explored separately
@@ -109,11 +110,10 @@ func (a *accepted) from() string {
 // addOwn installs the operator's own workload, or its Pods, if err says that one was not found. It returns these
 // objects.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
-	idle := (*check.Idle)(nil)
-	if !errors.As(err, &idle) {
+	said := saidBy(err)
+	if said == "" {
 		return nil
 	}
-	said := strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
 	var kinds []string // a second instance looks for a Pod of its own
 	for _, o := range op.Own {
 		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%[1]ss?(\.apps)? "%[2]s" not found|\bno( \w+){0,2} %[1]ss? found`, o.GetKind(),
@@ -128,6 +128,44 @@ func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 		}
 	}
 	op.Installed = append(op.Installed, added...)
+	return added
+}
+
+// saidBy returns what an operator that did nothing has printed, without escaped quotes. It returns "" for other errors.
+func saidBy(err error) string {
+	idle := (*check.Idle)(nil)
+	if !errors.As(err, &idle) {
+		return ""
+	}
+	return strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
+}
+
+// addCRDs installs other CRDs of the repository if err says that the operator did not find their kinds. It returns
+// these CRDs.
+func (op *operator) addCRDs(err error) (added []*check.File) {
+	said := saidBy(err)
+	if said == "" {
+		return nil
+	}
+	op.OtherCRDs = slices.DeleteFunc(op.OtherCRDs, func(f *check.File) bool {
+		o := f.Objects[0]
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		missing := regexp.MustCompile(fmt.Sprintf(`\bno matches for kind "%[1]s" in version "%[2]s/|"kind": ?"%[1]s\.%[2]s"|`+
+			`\bcache to be synced for Kind \*\w+\.%[1]s\b`, regexp.QuoteMeta(kind), regexp.QuoteMeta(group)))
+		if !missing.MatchString(said) {
+			return false
+		}
+		added = append(added, f)
+		return true
+	})
+	for _, f := range added {
+		if i := slices.IndexFunc(op.CRDs, func(other *check.File) bool { return other.Name == f.Name }); i >= 0 {
+			op.CRDs[i].Objects = append(op.CRDs[i].Objects, f.Objects...)
+		} else {
+			op.CRDs = append(op.CRDs, &check.File{Name: f.Name, Path: f.Path, Objects: slices.Clone(f.Objects)})
+		}
+	}
 	return added
 }
 

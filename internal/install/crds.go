@@ -83,6 +83,28 @@ func (f *finder) findCRDs(context.Context) error {
 	return nil
 }
 
+// findOtherCRDs collects the CRDs in the repository that findCRDs has left out. Those in directories of examples come
+// last.
+func (f *finder) findOtherCRDs(context.Context) error {
+	known := len(f.CRDs)
+	all := f.CRDs
+	for _, place := range []func(string) bool{
+		func(file string) bool { return !aside(file) },
+		func(string) bool { return true },
+	} {
+		for _, file := range f.files {
+			if !place(file) {
+				continue
+			}
+			for _, o := range f.search([]string{file}, func(d document) bool { return d.kind == crdKind && !f.hasCRD(d.name()) }) {
+				f.addCRD(o)
+			}
+		}
+	}
+	f.CRDs, f.OtherCRDs = all, f.CRDs[known:]
+	return nil
+}
+
 func inCRDFolder(file string) bool {
 	parts := strings.Split(path.Dir(file), "/")
 	return slices.ContainsFunc(parts, func(part string) bool { return part == "crd" || part == "crds" })

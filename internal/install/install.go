@@ -22,6 +22,10 @@ type Repository struct {
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
+	// OtherCRDs contains the other CRDs in the repository, without duplicate names. They are not installed, because the
+	// operator may not need them.
+	OtherCRDs []Object
+
 	// Objects contains the other installed objects, without the operator's workload; dependencies come first.
 	Objects []Object
 
@@ -91,7 +95,7 @@ func Find(ctx context.Context, opts Options) (*Repository, error) {
 	f := &finder{opts: opts, foreign: map[string]bool{}}
 	for _, step := range []func(context.Context) error{
 		f.findModule, f.findMain, f.findFiles, f.findInstall, f.findCRDs, f.pickWorkload, f.place, f.dropWebhooks, f.describe,
-		f.findSamples,
+		f.findSamples, f.findOtherCRDs,
 	} {
 		if err := step(ctx); err != nil {
 			return nil, err

@@ -62,6 +62,18 @@ func TestCRDs(t *testing.T) {
 	wantError(t, err, "--crds a.yaml: it holds no CustomResourceDefinition")
 }
 
+// The other CRDs of a repository are known, but not installed. Each name occurs once.
+func TestOtherCRDs(t *testing.T) {
+	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- config/deps/gadgets.yaml --\n"+crd+"---\n"+gadget(crd)+
+		"-- examples/gadgets.yaml --\n"+gadget(crd), install.Options{})
+	if diff := cmp.Diff([]string{"CustomResourceDefinition /widgets.example.com config/crd/bases/widgets.yaml"}, shown(r.CRDs)); diff != "" {
+		t.Errorf("CRDs: - want, + got\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"CustomResourceDefinition /gadgets.example.com config/deps/gadgets.yaml"}, shown(r.OtherCRDs)); diff != "" {
+		t.Errorf("other CRDs: - want, + got\n%s", diff)
+	}
+}
+
 func widget(version, name, spec string) string {
 	return "apiVersion: example.com/" + version + "\nkind: Widget\nmetadata: {name: " + name + "}\nspec: " + spec + "\n"
 }
