@@ -292,6 +292,9 @@ var (
 	zapError = regexp.MustCompile(`"err(?:or)?": ?"((?:[^"\\]|\\.)*)"`)
 	stamp    = regexp.MustCompile(`^\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+(Z|[+-][\d:]+)?\s+`)
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
+	// refused matches the errors of the packages flag and pflag. The usage of a program follows, often in many lines.
+	refused = regexp.MustCompile(`^(flag provided but not defined: |unknown (shorthand )?flag: |flag needs an argument: |` +
+		`invalid (boolean )?value ".*" for (flag )?-|invalid argument ".*" for ".*" flag: )`)
 )
 
 // conflict is the end of the message of a 409 for an outdated resourceVersion.
@@ -345,7 +348,7 @@ func logged(line string) (text string, wrong bool) {
 		}
 	}
 	text = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
-	return text, severe.MatchString(text)
+	return text, severe.MatchString(text) || refused.MatchString(text)
 }
 
 func object(text string) (fields map[string]any) {

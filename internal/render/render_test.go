@@ -265,6 +265,18 @@ func TestPageIsBounded(t *testing.T) {
 	}
 }
 
+// A refused flag is an error, even if the usage of the program follows.
+func TestDigestOfUsage(t *testing.T) {
+	for _, want := range []string{"flag provided but not defined: -listen", "unknown flag: --listen", "flag needs an argument: -listen",
+		"unknown shorthand flag: 'l' in -l", `invalid value "x" for flag -n: parse error`, `invalid boolean value "x" for -b: parse error`,
+		`invalid argument "x" for "--n" flag: strconv.ParseInt: parsing "x": invalid syntax`} {
+		errors, others := render.Digest([]string{"starts", want, "Usage of manager:", "  -n int", "    \tthe number of workers"})
+		if len(errors) != 1 || errors[0] != want || len(others) != 4 {
+			t.Errorf("errors %q, others %q; want the error %q", errors, others, want)
+		}
+	}
+}
+
 // A program's errors come first. Stack traces are left out. Structured lines keep only message and error.
 func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}
