@@ -36,6 +36,11 @@ func main() {
 			_, err = os.Stat(path)
 		}
 	}
+	for _, path := range []string{"/data", "config/default", abs("config/default")} {
+		if err == nil {
+			_, err = os.ReadDir(path)
+		}
+	}
 	if err != nil {
 		fmt.Println(err)
 		os.Exit(3)
