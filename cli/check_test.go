@@ -154,6 +154,15 @@ func TestCheckIdle(t *testing.T) {
 		"  2017-03-01T00:00:00Z  INFO  starts\n", "\"set CLOUD\"}\n  main.main()\n")
 }
 
+// A program that prints its usage and exits may need a subcommand.
+func TestCheckExitsWithoutRequest(t *testing.T) {
+	c := newChecked(t, idle{ends: errors.New("exit status 0; the last lines that it printed:\n\tCOMMANDS: run"), lines: func(int) []string {
+		return []string{"COMMANDS: run"}
+	}}.hosted())
+	c.run("-n", "5").wants(t, scenarios.ExitUsage, " (the program returned: exit status 0 without a request; it may need a "+
+		"subcommand: --args); the last lines that it printed: COMMANDS: run; --args, ")
+}
+
 // If an operator logs that an object does not exist, and another sample has this object, the message names its file.
 func TestCheckIdleWithoutAnotherSample(t *testing.T) {
 	for what, want := range map[string]string{

@@ -30,9 +30,6 @@ func (p *process) ended() error {
 		return errors.New(line)
 	}
 	text := p.cmd.ProcessState.String()
-	if text == "exit status 0" {
-		text = "it returned"
-	}
 	if p.all != nil { // what the program prints before main begins is not reported as output
 		p.all.Write(bytes.ReplaceAll([]byte(crash), []byte(p.root), nil))
 	}

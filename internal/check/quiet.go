@@ -243,6 +243,9 @@ func (r *quiet) requested() string {
 			n, last = n+1, ": "+rec.Verb+" "+rec.Object.String()+": "+rec.Message
 		case rec.Op == sim.FaultHit && rec.Verb == "crash":
 			why, _, _ := strings.Cut(rec.Reason, "; the last lines that it printed:") // Idle.Printed has more lines
+			if n == 0 && strings.HasSuffix(why, "exit status 0") {
+				why += " without a request; it may need a subcommand: --args"
+			}
 			return why
 		}
 	}
