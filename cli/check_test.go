@@ -537,6 +537,14 @@ func TestPrintedLinesAreShown(t *testing.T) {
 	}
 }
 
+// The command run also runs a main package as a controller.
+func TestRunMain(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.op.Name = "operator"
+	write(t, "web.txtar", "apply set.yaml\ncontrollers operator\nsettle\n\n-- set.yaml --\n"+set)
+	c.runs("run", "--main", "./cmd/manager", "web.txtar").wants(t, 0, "1 file")
+}
+
 // If check creates a certificate for a Secret, the note that the Secret is missing is removed.
 func TestCertificateNote(t *testing.T) {
 	const other = "Secret token, mounted at /token, is not in the manifests; --with FILE gives it"

@@ -23,7 +23,7 @@ type running struct {
 }
 
 func runCommand(a *app) *cobra.Command {
-	r := &running{Options: scenarios.Options{Registry: a.registry}, checks: checks{annotate: a.annotate}}
+	r := &running{checks: checks{annotate: a.annotate}}
 	cmd := &cobra.Command{
 		Use:   "run [flags] [FILE|DIR|NAME|-]...",
 		Short: "run scenario files and compare with their golden text",
@@ -42,6 +42,7 @@ step. --html writes a page for every file, and an index with the violated laws.
 --update rewrites the golden text. It rewrites nothing if a law is violated, or in CI.`,
 		Example: "  threelaws run\n  threelaws run ./scenarios\n  threelaws run --update scenarios/testdata/overlap",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			r.Registry = a.registry // --main has added a controller
 			files, err := r.files(a, args)
 			if err != nil {
 				return err
