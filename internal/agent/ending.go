@@ -60,7 +60,7 @@ func messages(lines []string) (list []string) {
 func (p *process) looped() error {
 	select {
 	case <-p.waited:
-	case <-time.After(3 * looks):
+	case <-time.After(dying):
 	}
 	p.kill()
 	all := goroutines(p.crash.String())

@@ -95,6 +95,7 @@ func (p *process) kill() {
 
 const (
 	looks   = time.Second      // the time between two checks of a process that does not answer
+	dying   = 10 * time.Second // the time in which a process prints its stacks after SIGQUIT; a busy machine is slow
 	busy    = 5 * time.Second  // a process that uses this CPU time without an answer is in an endless loop
 	blocked = 30 * time.Second // a process that does not answer for this real time is in a blocked system call
 )
@@ -153,7 +154,7 @@ func (w *watchdog) look() {
 	case used >= busy || waited >= blocked:
 		w.late = true
 		quit(w.process.cmd.Process)
-		w.timer.Reset(3 * looks)
+		w.timer.Reset(dying)
 	default:
 		w.timer.Reset(looks)
 	}
