@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -61,7 +60,7 @@ func noOlderView(j *Judge, r *sim.Record) {
 	saw := meta.Version(w.Saw)
 	switch k := w.process.work(r); {
 	case saw == 0 || !w.destroys(r):
-	case k != nil && k.busy && saw < w.process.known.VersionAt(uid, k.begun) && !w.byItsCache(saw):
+	case k != nil && k.busy && saw < w.process.known.VersionAt(uid, k.begun) && !w.byItsCache(k, saw):
 		j.Report(Informed, what(r)+" on version "+w.Saw.GetResourceVersion()+" of it, though shown a newer one")
 	case saw < w.process.known.Past[uid]:
 		j.Report(Committed, what(r)+" on version "+w.Saw.GetResourceVersion()+
@@ -71,17 +70,14 @@ func noOlderView(j *Judge, r *sim.Record) {
 	}
 }
 
-// byItsCache reports whether the actor deletes an object based on the newest version in its cache, although an answer
-// has shown a newer one. This is no violation, because operators do not keep answers. It is a violation if the object's
-// controller is not the one in the cache. It is a violation for profile Upstream too, because these controllers have
-// expectations, or read again.
-func (w *Write) byItsCache(saw uint64) bool {
-	e := w.process.known.ByUID[w.Before.GetUID()]
-	if !w.Deletes || w.Actor.Profile >= Upstream || e == nil || !e.Ahead || e.Cached == nil {
-		return false
-	}
-	cached, ok := e.Cached.(metav1.Object)
-	return ok && meta.Version(cached) == saw && meta.SameRef(meta.ControllerOf(w.Saw), meta.ControllerOf(w.Before))
+// byItsCache reports whether the actor deletes an object based on a version that its cache showed during the reconcile,
+// although an answer has shown a newer one. This is no violation, because operators do not keep answers. The cache may
+// show the newer version later in the reconcile, after the actor has read. It is a violation if the object's controller
+// is not the one in the cache. It is a violation for profile Upstream too, because these controllers have expectations,
+// or read again.
+func (w *Write) byItsCache(k *work, saw uint64) bool {
+	return w.Deletes && w.Actor.Profile < Upstream && w.process.known.CachedSince(w.Before.GetUID(), k.begun, saw) &&
+		meta.SameRef(meta.ControllerOf(w.Saw), meta.ControllerOf(w.Before))
 }
 
 // undoes reports whether an unconditional update writes back what the actor had read, and so reverts a change of

@@ -56,6 +56,21 @@ var _ = tells([]story{
 	{"EXACT-5", "told so, when its cache was to know a newer one still", broken, func(t *tape) {
 		t.stale("op", app("a"), func(p, q *thing) { t.deliver("op", p, p.labelled("mid"), "default/a") })
 	}},
+	{"EXACT-5", "told so, and its cache shows the newer one after it has read", kept, func(t *tape) {
+		a := app("a")
+		p := pod("p", a)
+		q := p.labelled("db")
+		t.exist(a, p)
+		t.show("op", a, p)
+		t.sync("op", a, func() { t.commit("op", "update", a, p, q) })
+		t.sync("op", a, func() {
+			t.deliver("op", p, q, "default/a")
+			t.commit("op", "delete", a, q, nil).Saw = p
+		})
+	}},
+	{"EXACT-5", "told so, and its cache had shown the newer one before", broken, func(t *tape) {
+		t.stale("op", app("a"), func(p, q *thing) { t.deliver("op", p, q, "default/a") })
+	}},
 	{"EXACT-5", "its cache shows a dependent without an owner", broken, func(t *tape) {
 		a, p := app("a"), pod("p", nil)
 		t.exist(a, p)

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/law/internal/meta"
 )
 
 // Known holds what a process knows about the objects that it reconciles and manages: from deliveries and, if newer,
@@ -182,6 +183,20 @@ func (n *Known) at(uid types.UID, record int) (value any, version uint64) {
 		return e.Value, e.Version
 	}
 	return nil, 0
+}
+
+// CachedSince reports whether the cache showed this version of an object just before a record, or later.
+func (n *Known) CachedSince(uid types.UID, record int, version uint64) bool {
+	shows := func(cached any) bool {
+		m := meta.Of(cached)
+		return m != nil && meta.Version(m) == version
+	}
+	if e := n.ByUID[uid]; e != nil && shows(e.Cached) {
+		return true
+	}
+	return slices.ContainsFunc(n.Journal.Entries, func(g Glimpse) bool {
+		return g.UID == uid && g.Record >= record && shows(g.Cached)
+	})
 }
 
 // Key is an object's namespace and name, as in a queue.
