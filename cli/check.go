@@ -67,6 +67,7 @@ type checking struct {
 	lines   bool // print each result as a JSON line as soon as it is known
 	samples int
 	replay  string
+	selects string   // the flags that a replay needs too, with a space before each: see selecting
 	twice   int      // one in this many runs is executed twice
 	cases   []string // the names of the cases to run; nil means all
 	verbose bool

@@ -338,6 +338,8 @@ func (c *checking) again(path string) string {
 				command += []string{" --crds ", " --sample ", " --with "}[i] + argument(v)
 			}
 		}
+	} else {
+		command += c.selects
 	}
 	return command + " --replay " + path
 }

@@ -68,6 +68,7 @@ func (s *settings) found(fl *pflag.FlagSet) {
 func (c *checking) settle(cmd *cobra.Command) error {
 	c.Dir = repository()
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
+	c.selects = selecting(cmd.Flags())
 	if c.Test == "" { // a test has its settings in its agent.Subject
 		if err := c.readFile(given); err != nil {
 			return err
@@ -125,6 +126,26 @@ func (c *checking) settle(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// selecting returns the given flags that select the operator, its cluster and its laws, as words of a shell. A replay
+// without them would run another operator.
+func selecting(fl *pflag.FlagSet) string {
+	var words strings.Builder
+	for _, name := range []string{"install", "workload", "args", "env", "crds", "sample", "with", "edit", "strict", "for"} {
+		f := fl.Lookup(name)
+		if !f.Changed {
+			continue
+		}
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		for _, value := range values {
+			words.WriteString(" --" + name + "=" + quoted(value))
+		}
+	}
+	return words.String()
 }
 
 func (c *checking) known(given func(name string) bool) error {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -115,6 +117,20 @@ func TestCheckSkips(t *testing.T) {
 	c.run(args...).passes(t, "  faults                 skipped: it is slow\n")
 	c.run(append(args, "--skip", "exact-sum=issue 12", "--skip", "edit=b")...).passes(t,
 		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
+}
+
+// The command that replays a failure has the flags that select the operator and its cluster.
+func TestReplayCommand(t *testing.T) {
+	c := checking{app: &app{name: "threelaws"}}
+	cmd := &cobra.Command{}
+	c.register(cmd)
+	if err := cmd.ParseFlags(strings.Fields("--args=--mode=b --sample a.yaml,b.yaml --strict --time 5s -n 2")); err != nil {
+		t.Fatal(err)
+	}
+	c.selects = selecting(cmd.Flags())
+	if got, want := c.again("f"), "threelaws check --args='--mode=b' --sample=a.yaml --sample=b.yaml --strict=true --replay f"; got != want {
+		t.Errorf("a failure is replayed by %s, want %s", got, want)
+	}
 }
 
 // Two shards and a single run have the same merged result, although the first shard writes failure files that a check

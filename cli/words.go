@@ -45,7 +45,15 @@ func argument(title string) string {
 	case strings.HasPrefix(title, "-"):
 		title = "./" + title
 	}
-	return "'" + strings.ReplaceAll(title, "'", `'\''`) + "'"
+	return quoted(title)
+}
+
+// quoted returns a text as one shell word, quoted if necessary. A text that begins with "-" is quoted too.
+func quoted(text string) string {
+	if plainWord.MatchString(text) {
+		return text
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
 func indent(text string) string {
