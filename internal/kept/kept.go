@@ -43,7 +43,7 @@ func Files(dir string) []string {
 type Replayed struct {
 	Page   *render.Page       // the page of the failure; nil if it did not happen again
 	Errors []*scenarios.Error // why the file cannot be run
-	Unfit  bool               // the schedule no longer fits, because the controllers act differently
+	Unfit  bool               // the schedule or an expectation no longer fits, because the controllers act differently
 }
 
 // Replay runs a failure's file once.
@@ -56,12 +56,13 @@ func Replay(g *scenarios.Registry, path string) *Replayed {
 			}
 		}
 	}})
-	unfit := func(e *scenarios.Error) bool { return strings.Contains(e.Text, "the schedule does not fit the file") }
+	mistake := func(e *scenarios.Error) bool {
+		return e.Code == scenarios.ExitUsage && !strings.Contains(e.Text, "the schedule does not fit the file") &&
+			!strings.Contains(e.Text, "is Go code that this program does not have")
+	}
 	switch {
 	case r.Page != nil:
-	case res.ExitCode == scenarios.ExitUsage && slices.ContainsFunc(res.Errors, func(e *scenarios.Error) bool {
-		return !unfit(e)
-	}):
+	case res.ExitCode == scenarios.ExitUsage && slices.ContainsFunc(res.Errors, mistake):
 		r.Errors = res.Errors
 	default:
 		r.Unfit = len(res.Errors) > 0
