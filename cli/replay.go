@@ -22,6 +22,8 @@ type replayed struct {
 	Page       *render.Page       `json:"page,omitempty"`
 	Errors     []*scenarios.Error `json:"errors,omitempty"`
 	ExitCode   int                `json:"exitCode"`
+
+	elsewhere string // the command that replays a kept failure, if this one has not
 }
 
 func replayCommand(a *app) *cobra.Command {
@@ -61,6 +63,7 @@ func replay(a *app, path string) error {
 	}
 	rep.File, rep.Hash, rep.Again, rep.Errors = res.File, res.Hash, res.Hash, res.Errors
 	if res.ExitCode != scenarios.ExitPass {
+		rep.elsewhere = a.keptBy(path)
 		rep.Reproduced, rep.Law, rep.Page, rep.ExitCode = false, "", res.Page, res.ExitCode
 		if rep.Page != nil {
 			rep.Law = rep.Page.Violation.Law
@@ -80,32 +83,40 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds the right replay command to the error "unknown controller" if the file is a kept failure. The path of
-// a kept failure is testdata/threelaws/DIR/FILE. DIR is KIND-CASE, or begins with the name of a Go test.
+// elsewhere adds the right replay command to the error "unknown controller" if the file is a kept failure.
 func (a *app) elsewhere(path string, err error) error {
 	var e *scenarios.Error
 	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
 		return err
 	}
-	dir := filepath.Dir(path)
-	root := filepath.Dir(filepath.Dir(filepath.Dir(dir)))
-	if filepath.Join(root, "testdata", "threelaws") != filepath.Dir(dir) {
+	command := a.keptBy(path)
+	if command == "" {
 		return err
-	}
-	command := a.name + " check --replay " + argument(path)
-	test, _, _ := strings.Cut(filepath.Base(dir), "-")
-	if strings.HasPrefix(test, "Test") || strings.HasPrefix(test, "Fuzz") {
-		in := filepath.ToSlash(root)
-		if !filepath.IsAbs(root) && in != "." {
-			in = "./" + in
-		}
-		file := filepath.Join("testdata", "threelaws", filepath.Base(dir), filepath.Base(path))
-		command = "go test " + argument(in) + " -run " + argument("^"+test+"$") + " -threelaws.replay=" + argument(file)
 	}
 	known := *e
 	known.Text, _, _ = strings.Cut(e.Text, ";")
 	known.Text += "; replay it with " + command
 	return &known
+}
+
+// keptBy returns the replay command of a kept failure, or "" for other files. The path of a kept failure is
+// testdata/threelaws/DIR/FILE. DIR is KIND-CASE, or begins with the name of a Go test.
+func (a *app) keptBy(path string) string {
+	dir := filepath.Dir(path)
+	root := filepath.Dir(filepath.Dir(filepath.Dir(dir)))
+	if filepath.Join(root, "testdata", "threelaws") != filepath.Dir(dir) {
+		return ""
+	}
+	test, _, _ := strings.Cut(filepath.Base(dir), "-")
+	if !strings.HasPrefix(test, "Test") && !strings.HasPrefix(test, "Fuzz") {
+		return a.name + " check --replay " + argument(path)
+	}
+	in := filepath.ToSlash(root)
+	if !filepath.IsAbs(root) && in != "." {
+		in = "./" + in
+	}
+	file := filepath.Join("testdata", "threelaws", filepath.Base(dir), filepath.Base(path))
+	return "go test " + argument(in) + " -run " + argument("^"+test+"$") + " -threelaws.replay=" + argument(file)
 }
 
 // inspect finds the first failure in a step that the file marks with "!". A refused request is not a failure.
@@ -134,6 +145,9 @@ func (r *replayed) text(width int) string {
 		text += r.wording() + ", which the file does not expect"
 	case len(r.Errors) > 0:
 		text += "not as recorded"
+		if r.elsewhere != "" {
+			text += "; replay it with " + r.elsewhere
+		}
 	default:
 		text += "no law is violated"
 	}
