@@ -100,7 +100,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 	}
 	c.report.Notes = append(c.report.Notes, op.Notes...)
 	if len(op.Samples) == 0 {
-		return usage("check: there is no sample of a kind that the operator works on: name one with --sample FILE")
+		return usage("check: %s", op.noSample())
 	}
 	if err := c.with(op); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -96,6 +98,18 @@ func TestCheckMistakes(t *testing.T) {
 	typed(t, "check").wants(t, scenarios.ExitUsage)
 }
 
+// Without CRDs there are no samples of custom kinds. The error names the flag for CRDs.
+func TestCheckWithoutSample(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("CI", "")
+	op := &operator{}
+	c := Command{operators: func(context.Context, *settings) (*operator, error) { return op, nil }}
+	const text = "threelaws: check: there is no sample of a kind that the operator works on: name "
+	c.try(t.Context(), "check").oneLine(t, text+"its CRDs with --crds, or a sample of a built-in kind with --sample FILE\n")
+	op.CRDs = []*check.File{{}}
+	c.try(t.Context(), "check").oneLine(t, text+"one with --sample FILE\n")
+}
+
 // With --main, a scenario file can use the operator as a controller.
 func TestMainOfFiles(t *testing.T) {
 	op := current(t, "replicaset")
@@ -106,7 +120,21 @@ func TestMainOfFiles(t *testing.T) {
 	if c.settings.Package != "./cmd/manager" {
 		t.Errorf("the main package is %q", c.settings.Package)
 	}
+	c.runs("run", "--main", "./cmd/manager", "web.txtar").passes(t, "1 file")
+	c.runs("replay", "--main", "./cmd/manager", "web.txtar").passes(t, "no law is violated")
 	c.runs("explore", "web.txtar").wants(t, scenarios.ExitUsage)
+}
+
+// A failure file of check lacks the dependents that the profile expects. So replay --main cannot reproduce every
+// violation, and names check.
+func TestReplayOfCheckWithMain(t *testing.T) {
+	op := current(t, "replicaset")
+	op.Name = "operator"
+	c := newChecked(t, op)
+	kept := "testdata/threelaws/replicaset-faults/exact-sum-01ab.txtar"
+	write(t, kept, "apply set.yaml\ncontrollers operator gc\n! settle\n\n-- set.yaml --\n"+set)
+	c.runs("replay", "--main", "./cmd/manager", kept).wants(t, scenarios.ExitFail,
+		"\nnot as recorded; replay it with threelaws check --replay "+kept+"; hash ")
 }
 
 // The output names a skipped case or law with the reason. A flag overrides threelaws.yaml.

@@ -72,7 +72,7 @@ func (c *initializing) run(cmd *cobra.Command) error {
 	}
 	notes := slices.Clone(op.Notes)
 	if len(op.Samples) == 0 {
-		notes = append(notes, "there is no sample of a kind that the operator works on: name one with --sample FILE")
+		notes = append(notes, op.noSample())
 	}
 	for _, f := range []struct{ path, text string }{
 		{settingsFile, c.text(op)}, {filepath.Join(".github", "workflows", "threelaws.yml"), workflow},

@@ -37,6 +37,15 @@ type operator struct {
 	Close func()                               // ends what Host has started; may be nil
 }
 
+// noSample returns the text of an error about an operator without samples, with the next step.
+func (op *operator) noSample() string {
+	step := "name one with --sample FILE"
+	if len(op.CRDs) == 0 {
+		step = "name its CRDs with --crds, or a sample of a built-in kind with --sample FILE"
+	}
+	return "there is no sample of a kind that the operator works on: " + step
+}
+
 type settings struct {
 	Dir      string // the directory of go.mod, relative to the working directory
 	Package  string // the main package; "" means to search it
