@@ -80,7 +80,7 @@ func (c *CacheReader) List(ctx context.Context, out client.ObjectList, opts ...c
 // reconciles. The module is replaced by a copy in the cache. If it is in a vendor folder, files of dir replace its files.
 // If the program does not use the module, or the module cannot be changed, announced returns nil.
 func (b Build) announced(ctx context.Context, t Toolchain, dir string, base *Files) (files *Files, flags []string) {
-	list := append([]string{"list", "-f", "{{.Dir}}"}, b.Flags...)
+	list := append([]string{"list", withoutRace, "-f", "{{.Dir}}"}, b.Flags...)
 	cmd := t.command(ctx, b.Dir, append(list, controllerRuntime+"/pkg/internal/controller")...)
 	cmd.Env = append(cmd.Env, b.Env...)
 	out, err := cmd.Output()

@@ -81,15 +81,18 @@ func (b Build) Run(ctx context.Context) (t Built, err error) {
 	return t, b.compile(ctx, t.Toolchain, dir, files, nil)
 }
 
+// withoutRace overrides GOFLAGS=-race, which needs cgo.
+const withoutRace = "-race=false"
+
 // compile runs the go command with the overlay, which is written to dir.
 func (b Build) compile(ctx context.Context, t Toolchain, dir string, files *Files, flags []string) error {
 	overlay := filepath.Join(dir, "overlay.json")
 	if err := files.Write(overlay); err != nil {
 		return err
 	}
-	args := []string{"build"}
+	args := []string{"build", withoutRace}
 	if b.Test != "" {
-		args = []string{"test", "-c", "-vet=off"} // go vet does not find packages that are only in the overlay
+		args = []string{"test", withoutRace, "-c", "-vet=off"} // go vet does not find packages that are only in the overlay
 	}
 	// Without debug information, the build is a fifth faster.
 	args = append(args, "-overlay", overlay, "-o", b.Out, "-gcflags=all=-dwarf=false", "-ldflags=-s")
@@ -108,7 +111,7 @@ func (b Build) compile(ctx context.Context, t Toolchain, dir string, files *File
 
 // cgo adds the packages of the program that use cgo to the error of a failed build, because check builds without cgo.
 func (b Build) cgo(ctx context.Context, t Toolchain, failed error) error {
-	cmd := t.command(ctx, b.Dir, "list", "-deps", "-f", "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}", b.Package)
+	cmd := t.command(ctx, b.Dir, "list", withoutRace, "-deps", "-f", "{{if and .CgoFiles (not .Standard)}}{{.ImportPath}}{{end}}", b.Package)
 	cmd.Env = append(cmd.Env, "CGO_ENABLED=1")
 	if out, err := cmd.Output(); err == nil && len(out) > 0 {
 		first, text, _ := strings.Cut(failed.Error(), "\n")
@@ -122,7 +125,7 @@ func (b Build) cgo(ctx context.Context, t Toolchain, failed error) error {
 // main returns the path and the content of the file that is added to the package.
 func (b Build) main(ctx context.Context, t Toolchain) (at, text string, err error) {
 	var stderr bytes.Buffer
-	cmd := t.command(ctx, b.Dir, "list", "-json=Name,Dir,TestGoFiles,XTestGoFiles", b.Package)
+	cmd := t.command(ctx, b.Dir, "list", withoutRace, "-json=Name,Dir,TestGoFiles,XTestGoFiles", b.Package)
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -175,8 +178,18 @@ func holds(file, function string) string {
 const Variable = "THREELAWS_OVERLAY"
 
 // Test returns a go test command that uses the overlay, for the module in a directory. It does not change CGO_ENABLED,
-// because the race detector needs cgo.
+// because the race detector needs cgo. Like for go test, the first argument may be -C with a directory.
 func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, error) {
+	if to, rest, given := chdir(args); given {
+		if args = rest; filepath.IsAbs(to) {
+			dir = to
+		} else {
+			dir = filepath.Join(dir, to)
+		}
+		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+			return nil, fmt.Errorf("-C %s: no such directory", to)
+		}
+	}
 	t, path, err := For(ctx, dir, cache)
 	if err != nil {
 		return nil, err
@@ -184,6 +197,23 @@ func Test(ctx context.Context, dir, cache string, args []string) (*exec.Cmd, err
 	cmd := t.command(ctx, dir, append([]string{"test", "-vet=off", "-overlay", path}, args...)...)
 	cmd.Env = append(cmd.Env, "CGO_ENABLED="+os.Getenv("CGO_ENABLED"), Variable+"="+path)
 	return cmd, nil
+}
+
+// chdir splits the flag -C off arguments of the go command, which accepts this flag only as the first one.
+func chdir(args []string) (dir string, rest []string, given bool) {
+	if len(args) == 0 || !strings.HasPrefix(args[0], "-") {
+		return "", args, false
+	}
+	name, dir, has := strings.Cut(strings.TrimPrefix(args[0], "-"), "=")
+	switch {
+	case strings.TrimPrefix(name, "-") != "C":
+		return "", args, false
+	case has:
+		return dir, args[1:], true
+	case len(args) > 1:
+		return args[1], args[2:], true
+	}
+	return "", args, false
 }
 
 func (t Toolchain) command(ctx context.Context, dir string, args ...string) *exec.Cmd {

@@ -208,6 +208,42 @@ func TestFailedBuild(t *testing.T) {
 	}
 }
 
+// A program is built without the race detector, which needs cgo, even if GOFLAGS enables it.
+func TestBuildWithoutRace(t *testing.T) {
+	t.Setenv("GOFLAGS", "-race")
+	_, err := overlay.Build{Dir: ".", Package: "./testdata/hello", Out: filepath.Join(t.TempDir(), "x"), Cache: t.TempDir(),
+		Flags: []string{"-n"}}.Run(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Like go test, Test accepts the flag -C as the first argument.
+func TestDirectoryOfTest(t *testing.T) {
+	here, err := filepath.Abs("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-C", "testdata"}, {"-C=testdata"}, {"--C", here}, {"-C=" + here}, {"-v"}, nil} {
+		cmd, err := overlay.Test(t.Context(), ".", t.TempDir(), append(args, "./hello"))
+		if err != nil {
+			t.Fatalf("%q: %v", args, err)
+		}
+		in, err := filepath.Abs(cmd.Dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		given := len(args) > 0 && args[0] != "-v"
+		if (in == here) != given || slices.Contains(cmd.Args, "-C") {
+			t.Errorf("%q: %v runs in %s", args, cmd.Args, in)
+		}
+	}
+	if _, err := overlay.Test(t.Context(), ".", t.TempDir(), []string{"-C", "nowhere"}); err == nil ||
+		err.Error() != "-C nowhere: no such directory" {
+		t.Error(err)
+	}
+}
+
 // If a program needs cgo, the error of its build names the packages that use cgo.
 func TestBuildWithoutCgo(t *testing.T) {
 	const uses = "package main\n\n// int one() { return 1; }\nimport \"C\"\n\n"
