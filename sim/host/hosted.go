@@ -161,7 +161,7 @@ const (
 	exit        = "exit"
 	backOff     = 10 * time.Second // first restart delay of a container in a kubelet; each restart doubles the delay
 	mostBackOff = 5 * time.Minute
-	crashLoop   = 5 // after this number of exits in a row without a successful write, there is no restart
+	crashLoop   = 5 // after this number of exits in a row without work, there is no restart; see workedSince
 )
 
 // offer lists the program's next actions. It orders watch events by age. Otherwise, in the default schedule, constant
@@ -253,11 +253,11 @@ func (g *hosted) exited() {
 	} else if err != nil {
 		detail = "the program returned: " + err.Error()
 	}
-	if g.wroteSince(p.exitedAt) {
+	if g.workedSince(p.exitedAt) {
 		p.exits = 0
 	}
 	if p.exits++; p.exits == crashLoop && !strings.HasPrefix(detail, sim.Panicked) {
-		detail = fmt.Sprintf("%scrash loop: it has exited %d times in a row and written nothing between: %s", sim.Panicked,
+		detail = fmt.Sprintf("%scrash loop: it has exited %d times in a row and written nothing between, except Leases and Events: %s", sim.Panicked,
 			p.exits, strings.TrimPrefix(detail, "the program returned: "))
 	}
 	p.kill()
@@ -270,11 +270,13 @@ func (g *hosted) exited() {
 	p.cluster.world.Clock.After(wait, p.Name, restart, func() { p.Restart(0) })
 }
 
-// wroteSince reports whether a record with this index or a later one is a write of the process.
-func (g *hosted) wroteSince(from int) bool {
+// workedSince reports whether a record with this index or a later one is a write of the process. Leases and Events do not
+// count: with leader election, even a process that exits at once writes both.
+func (g *hosted) workedSince(from int) bool {
 	h := &g.process.cluster.world.History
 	for i := from; i < h.Len(); i++ {
-		if r := h.At(i); r != nil && r.Op == sim.Commit && r.Process == g.process.Name {
+		if r := h.At(i); r != nil && r.Op == sim.Commit && r.Process == g.process.Name &&
+			r.Object.Kind != "Lease" && r.Object.Kind != "Event" {
 			return true
 		}
 	}

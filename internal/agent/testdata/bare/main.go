@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -34,6 +35,10 @@ func main() {
 	does := ""
 	if len(os.Args) > 1 {
 		does = os.Args[1]
+	}
+	if does == "electedcrashloop" {
+		announce()
+		os.Exit(3)
 	}
 	if does == "crashloop" {
 		fmt.Fprintln(os.Stderr, "cannot find the certificate\nmain.main\n\t/src/main.go:40\nruntime.main\n\t/src/proc.go:290")
@@ -100,6 +105,23 @@ func wait(does string) {
 		select {
 		case <-early:
 		case <-time.After(time.Hour):
+		}
+	}
+}
+
+// announce creates a Lease and an Event, as a manager with leader election does before its controllers start.
+func announce() {
+	for path, object := range map[string]string{
+		"apis/coordination.k8s.io/v1/namespaces/default/leases": `{"metadata":{"generateName":"lock-"}}`,
+		"api/v1/namespaces/default/events": `{"metadata":{"generateName":"elected-"},"reason":"LeaderElection",` +
+			`"involvedObject":{"kind":"Lease","namespace":"default","name":"lock"}}`,
+	} {
+		r, err := http.Post("http://apiserver/"+path, "application/json", strings.NewReader(object))
+		if err != nil {
+			panic(err)
+		}
+		if r.Body.Close(); r.StatusCode != http.StatusCreated {
+			panic(r.Status)
 		}
 	}
 }
