@@ -144,6 +144,16 @@ func whole(adopts bool, w wrong) Subject {
 	return s
 }
 
+// In the case deleted/early, a whole program has started before the sample exists. A reconciler starts at once.
+func TestEarlyDeletion(t *testing.T) {
+	for name, s := range map[string]Subject{"program": whole(false, wrong{}), "reconciler": sample(widget(false, wrong{}))} {
+		world := caseOf(prepared(t, s), "deleted/early").World(nil)
+		if started := world.SettleFirst && world.User[0].Manifests != ""; started != (name == "program") {
+			t.Errorf("%s: it has started: %t; the user's first action: %+v", name, started, world.User[0])
+		}
+	}
+}
+
 // A right operator passes as a whole program.
 func TestWholeProgram(t *testing.T) {
 	for name, adopts := range map[string]bool{"numbered": false, "adopting": true} {
