@@ -114,7 +114,7 @@ func TestCopiedCommand(t *testing.T) {
 		"testdata/breaks.txtar": "threelaws replay testdata/breaks.txtar\n",
 		"a b.txtar":             "threelaws replay 'a b.txtar'\n",
 		"it's $(x).txtar":       `threelaws replay 'it'\''s $(x).txtar'` + "\n",
-		"-n.txtar":              "threelaws replay './-n.txtar'\n",
+		"-n.txtar":              "threelaws replay ./-n.txtar\n",
 	} {
 		write(t, name, read(t, "testdata/breaks.txtar"))
 		cli(t, "run", "--", name).wants(t, scenarios.ExitFail, want)
