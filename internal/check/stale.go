@@ -247,7 +247,7 @@ func (b *behind) String() string {
 // not count, since autoscalers and bootstrap settings make initial values differ from later ones.
 func (f *found) lagging(s *operator) error {
 	for _, e := range f.follows() {
-		if e.path == nil || count.MatchString(e.name) || e.had != e.has || e.after == nil || e.made == nil {
+		if e.path == nil || count.MatchString(e.name) || e.after == nil || e.made == nil {
 			continue
 		}
 		b := e.partly(f.base, e.after, e.made)

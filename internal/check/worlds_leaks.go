@@ -144,27 +144,6 @@ func cleared(owner manifest, allowed []remains) scenarios.Func {
 	}
 }
 
-// delays is the number of user actions before the deletion in the case deleted/early. Without them, most random
-// schedules would delete the sample before any controller runs.
-const delays = 6
-
-// early is a case: the sample is deleted while its controller still creates dependents. A whole program sends many
-// requests when it starts, so most random schedules would delete the sample before the program has seen it. For a
-// program, the sample is therefore created after the world has settled.
-func (f *found) early(s *operator) place {
-	p := place{name: "deleted/early", faults: few, objects: f.both(s)}
-	if s.Controller.Hosted() && f.second.Unstructured != nil {
-		p.settled, p.objects = true, []manifest{f.second}
-		p.user = append(p.user, casefile.Action{Manifests: s.owner.text()})
-	}
-	for i := range delays {
-		p.user = append(p.user, verbs(fmt.Sprintf("label ns/default %s=%d", other, i))...)
-	}
-	p.user = append(p.user, verbs("delete "+f.of+" --cascade=background")...)
-	f.expectNothing(s, &p, metav1.DeletePropagationBackground)
-	return p
-}
-
 // unseen is a case: an owner is created and deleted while watches are paused, so that the controller does not see the
 // owner's objects.
 func (f *found) unseen(s *operator) place {

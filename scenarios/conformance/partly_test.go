@@ -55,6 +55,17 @@ func warns(a *at, owner *thing) error {
 	return copies(true)(a, owner)
 }
 
+// bootstraps gives its dependent the size that its owner had at first, and the size that it has now.
+func bootstraps(a *at, owner *thing) error {
+	size := fmt.Sprint(intAt(owner, "spec", "size"))
+	next := a.bare(owner, owner.GetName())
+	next.Object["data"] = map[string]any{"first": size, "size": size}
+	return a.upsert(next, func(is *thing) error {
+		is.Object["data"].(map[string]any)["size"] = size
+		return mine(owner, is)
+	})
+}
+
 // startsWith creates a Deployment with the smallest number of replicas, which an autoscaler changes later.
 func startsWith(a *at, owner *thing) error {
 	least := intAt(owner, "spec", "least")
@@ -103,12 +114,13 @@ func TestEditsAreFollowedWhole(t *testing.T) {
 		{"a value of a Secret", copies(true), secrets, ""},
 		{"a value of a custom object", copies(true), works, ""},
 		{"a value with a warning", warns, parts, ""},
+		{"a size at the start", bootstraps, parts, ""},
 		{"a number of replicas", startsWith, deployments, ""},
 		{"a value that cannot change", templates, statefulSets, ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			s := subjectOf(t, reconciler("partly", gardens, living(x.idiom), x.kind))
-			s.Samples = []string{sampleFile(t, strings.Replace(gardenOf("{color: green, least: 1}"), "web", "sample", 1))}
+			s.Samples = []string{sampleFile(t, strings.Replace(gardenOf("{color: green, least: 1, size: 1}"), "web", "sample", 1))}
 			plan := prepared(t, s)
 			finds(t, plan, "edit", x.law)
 			if keeps := strings.Contains(plan.String(), "keeps       cm/sample data.copy after spec.color: green -> greenx, which cm/sample data.color follows\n"); keeps != (x.law != "") {
