@@ -218,12 +218,7 @@ func (f *found) takenOut(s *operator, e *edit) scenarios.Func {
 			return nil
 		}
 		for _, m := range e.marks {
-			o, err := user.Get(context.Background(), m.of.GroupVersionKind(), m.of.GetNamespace(), m.of.GetName())
-			if err != nil {
-				continue
-			}
-			ref := metav1.GetControllerOf(o.(metav1.Object))
-			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object) {
+			if m.stillOn(user, owner) {
 				return fmt.Errorf("%s still exists, but it comes from %s, which %s no longer has", &m, e.source(), f.of)
 			}
 		}
@@ -331,6 +326,16 @@ func (r *quiet) keepsAsIs(m manifest) bool {
 	return err != nil
 }
 
+// stillOn reports whether the dependent still exists, has the value, and is controlled by owner.
+func (m *mark) stillOn(user host.Client, owner any) bool {
+	o, err := user.Get(context.Background(), m.of.GroupVersionKind(), m.of.GetNamespace(), m.of.GetName())
+	if err != nil {
+		return false
+	}
+	ref := metav1.GetControllerOf(o.(metav1.Object))
+	return ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object)
+}
+
 // caughtUp returns a check that no dependent is still as it was before the edit.
 func (f *found) caughtUp(s *operator) scenarios.Func {
 	if f.partly == nil {
@@ -346,12 +351,7 @@ func (f *found) caughtUp(s *operator) scenarios.Func {
 			return nil
 		}
 		for _, l := range b.stays {
-			o, err := user.Get(context.Background(), l.of.GroupVersionKind(), l.of.GetNamespace(), l.of.GetName())
-			if err != nil {
-				continue
-			}
-			ref := metav1.GetControllerOf(o.(metav1.Object))
-			if ref != nil && ref.UID == owner.(metav1.Object).GetUID() && l.on(shown(o.(runtime.Object), l.of.GroupVersionKind()).Object) {
+			if l.stillOn(user, owner) {
 				return fmt.Errorf("%s, as in an owner created with %s (%s follows the edit)", &l, b.edit.name, &b.follows)
 			}
 		}

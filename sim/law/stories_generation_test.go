@@ -2,30 +2,24 @@ package law
 
 var _ = tells([]story{
 	{"EXACT-14", "the generation that it began with", kept, func(t *tape) {
-		a, p := t.family(1, "p")
-		newer := t.becomes(a, a.generation(2))
-		t.sync("rs", a, func() {
-			t.read("rs", a, p[0])
+		t.rereads(func(a, newer, p *thing) {
+			t.read("rs", a, p)
 			t.read("rs", a, newer)
 			t.commit("rs", "update", a, newer, newer.observes(1))
 		})
 	}},
 	{"EXACT-14", "a newer one, before it looks at anything else", kept, func(t *tape) {
-		a, p := t.family(1, "p")
-		newer := t.becomes(a, a.generation(2))
-		t.sync("rs", a, func() {
+		t.rereads(func(a, newer, p *thing) {
 			t.read("rs", a, newer)
-			t.read("rs", a, p[0])
+			t.read("rs", a, p)
 			t.commit("rs", "update", a, newer, newer.observes(2))
 		})
 	}},
 	{"EXACT-14", "a newer one, and it looks again", kept, func(t *tape) {
-		a, p := t.family(1, "p")
-		newer := t.becomes(a, a.generation(2))
-		t.sync("rs", a, func() {
-			t.read("rs", a, p[0])
+		t.rereads(func(a, newer, p *thing) {
+			t.read("rs", a, p)
 			t.read("rs", a, newer)
-			t.read("rs", a, p[0])
+			t.read("rs", a, p)
 			t.commit("rs", "update", a, newer, newer.observes(2))
 		})
 	}},
@@ -49,24 +43,27 @@ var _ = tells([]story{
 		t.sync("rs", newer, func() { t.commit("rs", "update", newer, newer, newer.observes(2)) })
 	}},
 	{"EXACT-14", "a newer one than it worked from", broken, func(t *tape) {
-		a, p := t.family(1, "p")
-		newer := t.becomes(a, a.generation(2))
-		t.sync("rs", a, func() {
-			t.read("rs", a, p[0])
+		t.rereads(func(a, newer, p *thing) {
+			t.read("rs", a, p)
 			t.read("rs", a, newer)
 			t.commit("rs", "update", a, newer, newer.observes(2))
 		})
 	}},
 	{"EXACT-14", "a newer one than its write came from", broken, func(t *tape) {
-		a, p := t.family(1, "p")
-		newer := t.becomes(a, a.generation(2))
-		t.sync("rs", a, func() {
-			t.commit("rs", "update", a, p[0], p[0].labelled("web"))
+		t.rereads(func(a, newer, p *thing) {
+			t.commit("rs", "update", a, p, p.labelled("web"))
 			t.read("rs", a, newer)
 			t.commit("rs", "update", a, newer, newer.observes(2))
 		})
 	}},
 })
+
+// rereads records a reconcile of a that calls f, while a newer generation of a is stored. p is a dependent of a.
+func (t *tape) rereads(f func(a, newer, p *thing)) {
+	a, p := t.family(1, "p")
+	newer := t.becomes(a, a.generation(2))
+	t.sync("rs", a, func() { f(a, newer, p[0]) })
+}
 
 // generation returns a newer version of an object after a change of its spec.
 func (o *thing) generation(n int64) *thing { return o.as(func(o *thing) { o.Generation = n }) }
