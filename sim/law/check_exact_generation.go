@@ -55,7 +55,7 @@ func (c *observing) Digest(h *sim.Hash) {
 func (c *observing) Record(r *sim.Record) {
 	by := observer{r.Process, r.Worker}
 	if r.Op == sim.SyncStart || r.Op == sim.SyncEnd {
-		delete(c.work, by)
+		delete(c.work, by) // nothing is kept between reconciles, so that equal states have equal digests
 		if saw := meta.Of(r.SawFor); r.Op == sim.SyncStart && saw != nil {
 			c.work[by] = observation{first: saw.GetGeneration()}
 		}
@@ -80,7 +80,7 @@ func (c *observing) Record(r *sim.Record) {
 
 func (c *observing) wrote(r *sim.Record, n observation) {
 	w := &c.j.write
-	if w.Actor == nil || w.Before == nil {
+	if w.Actor == nil || w.Before == nil || n.newer == 0 { // without a newer generation there is nothing to confuse
 		return
 	}
 	now := observed(r.After)

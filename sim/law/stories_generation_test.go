@@ -15,6 +15,21 @@ var _ = tells([]story{
 			t.commit("rs", "update", a, newer, newer.observes(2))
 		})
 	}},
+	{"EXACT-14", "a newer one, and it looks at nothing else", kept, func(t *tape) {
+		t.rereads(func(a, newer, _ *thing) {
+			t.read("rs", a, newer)
+			t.commit("rs", "update", a, newer, newer.observes(2))
+		})
+	}},
+	{"EXACT-14", "one before that which it wrote", kept, func(t *tape) {
+		t.rereads(func(a, newer, p *thing) {
+			t.read("rs", a, p)
+			t.read("rs", a, newer)
+			third := newer.generation(3)
+			t.commit("rs", "update", a, newer, third)
+			t.commit("rs", "update", a, third, third.observes(2))
+		})
+	}},
 	{"EXACT-14", "a newer one, and it looks again", kept, func(t *tape) {
 		t.rereads(func(a, newer, p *thing) {
 			t.read("rs", a, p)
@@ -46,6 +61,14 @@ var _ = tells([]story{
 		t.rereads(func(a, newer, p *thing) {
 			t.read("rs", a, p)
 			t.read("rs", a, newer)
+			t.commit("rs", "update", a, newer, newer.observes(2))
+		})
+	}},
+	{"EXACT-14", "a newer one, after an Event", broken, func(t *tape) {
+		t.rereads(func(a, newer, p *thing) {
+			t.read("rs", a, p)
+			t.read("rs", a, newer)
+			t.commit("rs", "create", a, nil, object("Event", "e"))
 			t.commit("rs", "update", a, newer, newer.observes(2))
 		})
 	}},
