@@ -44,6 +44,14 @@ func reportsCopy(a *at, owner *thing) error {
 	return nil
 }
 
+// claimsReady copies once, and reports in a condition that the current generation is ready.
+func claimsReady(a *at, owner *thing) error {
+	if err := copies(true)(a, owner); err != nil {
+		return err
+	}
+	return a.ready(owner, "True", "Copied")
+}
+
 // warns copies once, and records in an Event that it does not copy to existing dependents.
 func warns(a *at, owner *thing) error {
 	e := object(corev1.SchemeGroupVersion.WithKind("Event"), owner.GetNamespace(), fmt.Sprintf("%s.%x", owner.GetName(), a.env.Now().UnixNano()))
@@ -110,6 +118,7 @@ func TestEditsAreFollowedWhole(t *testing.T) {
 	}{
 		{"both values", copies(false), parts, ""},
 		{"one value", copies(true), parts, "expect"},
+		{"one value, and the status claims both", claimsReady, parts, "expect"},
 		{"a value that is reported", reportsCopy, parts, ""},
 		{"a value of a Secret", copies(true), secrets, ""},
 		{"a value of a custom object", copies(true), works, ""},
