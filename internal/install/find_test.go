@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -33,9 +32,6 @@ func find(t *testing.T, archive string, opts install.Options) (*install.Reposito
 	t.Helper()
 	dir := repository(t, archive)
 	opts.Dir = filepath.Join(dir, opts.Dir)
-	if opts.Helm == "" {
-		t.Setenv("PATH", filepath.Dir(goBinary(t))) // without helm
-	}
 	before := listing(t, dir)
 	r, err := install.Find(t.Context(), opts)
 	if diff := cmp.Diff(before, listing(t, dir)); diff != "" {
@@ -54,15 +50,6 @@ func found(t *testing.T, archive string, opts install.Options) *install.Reposito
 		t.Fatal(err)
 	}
 	return r
-}
-
-func goBinary(t *testing.T) string {
-	t.Helper()
-	path, err := exec.LookPath("go")
-	if err != nil {
-		t.Skip(err)
-	}
-	return path
 }
 
 func listing(t *testing.T, dir string) map[string]string {

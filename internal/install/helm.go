@@ -1,37 +1,56 @@
 package install
 
 import (
-	"bytes"
-	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/yaml"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
 )
 
-var errNoHelm = errors.New("no helm binary in PATH")
-
-// charts returns the directories of Helm charts that contain a workload. It leaves out the subcharts of these charts.
-func (f *finder) charts() []string {
-	var all []string
+// charts renders the Helm charts that contain a workload, except their subcharts. If several can be rendered, it returns
+// those with the operator's workload, the most complete one first. Without a result, broken says why.
+func (f *finder) charts() (found []manifests, broken error) {
+	var dirs []string
 	for _, file := range f.files {
 		dir := path.Dir(file)
-		if path.Base(file) != "Chart.yaml" || aside(dir) ||
-			slices.ContainsFunc(all, func(parent string) bool { return strings.HasPrefix(dir, parent+"/") }) {
+		if path.Base(file) != "Chart.yaml" || aside(dir) || !f.runsSomething(dir) ||
+			slices.ContainsFunc(dirs, func(parent string) bool { return strings.HasPrefix(dir, parent+"/") }) {
 			continue
 		}
-		if f.runsSomething(dir) {
-			all = append(all, dir)
+		dirs = append(dirs, dir)
+		before := len(f.Notes)
+		m, err := f.helm(f.abs(dir))
+		m.notes, f.Notes = slices.Clone(f.Notes[before:]), f.Notes[:before]
+		switch {
+		case err == nil:
+			found = append(found, m)
+		case broken == nil:
+			broken = err
+		default:
+			broken = fmt.Errorf("%w; %w", broken, err)
 		}
 	}
-	return all
+	if len(found) < 2 {
+		return found, broken
+	}
+	if best := f.complete(slices.Clone(found)); len(best) > 0 {
+		return best, nil
+	}
+	var names []string
+	for _, m := range found {
+		names = append(names, m.from)
+	}
+	return nil, fmt.Errorf("%s: several Helm charts run a workload: name the operator's with --install",
+		strings.Join(names, ", "))
 }
 
 var workloadTemplate = regexp.MustCompile(`(?m)^kind:\s*(Deployment|StatefulSet|DaemonSet)\s*$`)
@@ -46,122 +65,89 @@ func (f *finder) runsSomething(chart string) bool {
 	})
 }
 
-func chartName(dir string) string {
-	var chart struct {
-		Name string `json:"name"`
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "Chart.yaml"))
-	if err != nil || yaml.Unmarshal(text, &chart) != nil || chart.Name == "" {
-		return filepath.Base(dir)
-	}
-	return chart.Name
-}
-
-var (
-	sourceLine    = regexp.MustCompile(`(?m)^# Source: ([^/\s]+)/(\S+)`)
-	helmError     = regexp.MustCompile(`(?m)^Error: (.*)$`)
-	chartsMissing = regexp.MustCompile(`missing in charts/ directory: ([^:\n]+)`)
-)
-
-func (f *finder) helm(ctx context.Context, dir string) ([]Object, error) {
-	binary := f.opts.Helm
-	if binary == "" {
-		var err error
-		if binary, err = exec.LookPath("helm"); err != nil {
-			return nil, errNoHelm
-		}
-	}
-	name := chartName(dir)
-	f.namespace = name
-	text, err := f.template(ctx, binary, name, f.abs(dir))
-	if m := chartsMissing.FindStringSubmatch(fmt.Sprint(err)); m != nil {
-		with := err
-		if text, err = f.withoutDependencies(ctx, binary, name, f.abs(dir), strings.Split(m[1], ", ")); err != nil {
-			err = with
-		} else {
-			f.note("%s: the charts that it depends on are not fetched, and left out: %s; helm dependency build fetches them",
-				f.rel(dir), m[1])
-		}
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: helm template: %w: render the chart with your values to a file, and name that with "+
-			"--install", f.rel(dir), err)
-	}
-	var all []Object
-	for _, d := range splitText(f.rel(dir), text) {
-		file := d.file
-		if m := sourceLine.FindSubmatch(d.text); m != nil {
-			file = path.Join(f.rel(dir), string(m[2]))
-		}
-		objects, err := d.objects()
-		if err != nil {
-			return nil, fmt.Errorf("%s: helm template: %w", f.rel(dir), err)
-		}
-		for _, o := range objects {
-			o.File, o.Line = file, 0 // a line in rendered text does not correspond to a line in a file
-			if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
-				f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
-				continue
-			}
-			all = append(all, o)
-		}
-	}
-	return all, nil
-}
-
-func (f *finder) template(ctx context.Context, binary, name, dir string) ([]byte, error) {
-	args := []string{"template", name, dir, "--include-crds", "--namespace", name}
-	if f.opts.Version != "" {
-		args = append(args, "--kube-version", f.opts.Version)
-	}
-	render := exec.CommandContext(ctx, binary, args...)
-	render.Env = append(os.Environ(), "KUBECONFIG="+os.DevNull)
-	var stdout, stderr bytes.Buffer
-	render.Stdout, render.Stderr = &stdout, &stderr
-	err := render.Run()
+// helm renders a chart with its default values, as "helm template --include-crds" does. The release and its namespace
+// have the name of the chart.
+func (f *finder) helm(dir string) (manifests, error) {
+	m := manifests{from: f.rel(dir)}
+	c, err := loader.LoadDir(dir)
+	var files map[string]string
 	if err == nil {
-		return stdout.Bytes(), nil
+		f.dependencies(c, dir)
+		m.namespace = c.Name()
+		files, err = f.render(c)
 	}
-	if m := helmError.FindStringSubmatch(stderr.String()); m != nil {
-		err = errors.New(oneLine(m[1]))
-	} else if stderr.Len() > 0 {
-		err = errors.New(oneLine(stderr.String()))
+	if err != nil {
+		return m, fmt.Errorf("%s: the chart cannot be rendered: %s: render it with your values to a file, and name that "+
+			"with --install", m.from, oneLine(err.Error()))
 	}
-	return nil, err
+	for _, crd := range c.CRDObjects() {
+		files[crd.Filename] = string(crd.File.Data)
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if base := path.Base(name); base == "NOTES.txt" || strings.HasPrefix(base, "_") {
+			continue
+		}
+		_, file, _ := strings.Cut(name, "/") // the first part is the name of the chart
+		for _, d := range splitText(path.Join(m.from, file), []byte(files[name])) {
+			objects, err := d.objects()
+			if err != nil {
+				return m, fmt.Errorf("%s: %w", m.from, err)
+			}
+			for _, o := range objects {
+				if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
+					f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
+					continue
+				}
+				o.Line = 0 // a line in rendered text does not correspond to a line in a file
+				m.objects = append(m.objects, o)
+			}
+		}
+	}
+	return m, nil
 }
 
-// withoutDependencies renders a copy of a chart from which these dependencies were removed.
-func (f *finder) withoutDependencies(ctx context.Context, binary, name, dir string, names []string) ([]byte, error) {
-	tmp, err := os.MkdirTemp("", "threelaws-chart")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(tmp)
-	if err := os.CopyFS(tmp, os.DirFS(dir)); err != nil {
-		return nil, err
-	}
-	at := filepath.Join(tmp, "Chart.yaml")
-	text, err := os.ReadFile(at)
-	if err != nil {
-		return nil, err
-	}
-	var chart map[string]any
-	if err := yaml.Unmarshal(text, &chart); err != nil {
-		return nil, err
-	}
-	needs, _ := chart["dependencies"].([]any)
-	chart["dependencies"] = slices.DeleteFunc(needs, func(d any) bool {
-		d1, _ := d.(map[string]any)
-		return slices.Contains(names, fmt.Sprint(d1["name"]))
+// dependencies adds the dependencies of a chart that are in another directory. It removes those that are not downloaded.
+func (f *finder) dependencies(c *chart.Chart, dir string) {
+	var missing []string
+	c.Metadata.Dependencies = slices.DeleteFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool {
+		if slices.ContainsFunc(c.Dependencies(), func(other *chart.Chart) bool { return other.Name() == d.Name }) {
+			return false
+		}
+		if at, ok := strings.CutPrefix(d.Repository, "file://"); ok {
+			if !filepath.IsAbs(at) {
+				at = filepath.Join(dir, at)
+			}
+			if other, err := loader.LoadDir(at); err == nil {
+				f.dependencies(other, at)
+				c.AddDependency(other)
+				return false
+			}
+		}
+		missing = append(missing, d.Name)
+		return true
 	})
-	if text, err = yaml.Marshal(chart); err != nil {
+	if len(missing) > 0 {
+		f.note("%s: the charts that it depends on are not downloaded, and left out: %s; helm dependency build downloads them",
+			f.rel(dir), strings.Join(missing, ", "))
+	}
+}
+
+func (f *finder) render(c *chart.Chart) (map[string]string, error) {
+	if err := chartutil.ProcessDependenciesWithMerge(c, c.Values); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(at, text, 0o644); err != nil {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	if f.opts.Version != "" {
+		version, err := chartutil.ParseKubeVersion(f.opts.Version)
+		if err != nil {
+			return nil, err
+		}
+		capabilities.KubeVersion = *version
+	}
+	release := chartutil.ReleaseOptions{Name: c.Name(), Namespace: c.Name(), Revision: 1, IsInstall: true}
+	values, err := chartutil.ToRenderValues(c, nil, release, capabilities)
+	if err != nil {
 		return nil, err
 	}
-	return f.template(ctx, binary, name, tmp)
+	return engine.Engine{}.Render(c, values)
 }

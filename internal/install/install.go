@@ -73,8 +73,7 @@ type Options struct {
 	Workload string   // the name of the workload that runs the operator
 	CRDs     []string // files and directories with CRDs, which replace installed CRDs with the same names
 	Samples  []string // files and folders with samples
-	Helm     string   // the helm binary; "" means the one in PATH
-	Version  string   // the Kubernetes version for which charts are rendered, such as "1.30.0"; "" means helm's default
+	Version  string   // the Kubernetes version for which charts are rendered, such as "1.30.0"; "" means the default of helm
 }
 
 type finder struct {
@@ -86,7 +85,7 @@ type finder struct {
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
 	remote    []Object        // CRDs that replace remote manifests of the last rendered kustomization
-	namespace string          // the namespace for objects that name none; "" if unknown
+	namespace string          // as in manifests
 	picked    *picked         // the workload, before it becomes Repository.Workload
 }
 

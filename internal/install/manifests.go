@@ -3,7 +3,6 @@ package install
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -19,22 +18,23 @@ import (
 
 // manifests contains the objects of one way to install the operator.
 type manifests struct {
-	from    string // as in [Repository.From]
-	objects []Object
-	notes   []string // for the user, such as which documents were left out
+	from      string // as in [Repository.From]
+	namespace string // the namespace for objects that name none; "" if unknown
+	objects   []Object
+	notes     []string // for the user, such as which documents were left out
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
-// config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered and no other
-// manifests have the workload, it returns the error of config/default.
-func (f *finder) findInstall(ctx context.Context) error {
+// config/default, another kustomization, a chart, plain YAML. If config/default or a chart cannot be rendered and no other
+// manifests have the workload, it returns the error of the first one.
+func (f *finder) findInstall(context.Context) error {
 	var broken error
 	switch {
 	case f.opts.Install == "none":
 		f.note("no install manifests, as --install none says")
 		return nil
 	case f.opts.Install != "":
-		return f.givenInstall(ctx)
+		return f.givenInstall()
 	case kustomization(f.abs("config/default")) != "":
 		objects, err := f.kustomize(f.abs("config/default"))
 		if err == nil {
@@ -49,15 +49,17 @@ func (f *finder) findInstall(ctx context.Context) error {
 		f.others(found)
 		return nil
 	}
-	switch done, err := f.chart(ctx); {
-	case err != nil && broken == nil:
-		return err
-	case err != nil:
-		f.note("%v: left out", err)
-	case done:
+	charts, err := f.charts()
+	if len(charts) > 0 {
 		f.noteBroken(broken)
+		if err != nil {
+			f.note("%v: left out", err)
+		}
+		f.install(charts[0], "helm")
+		f.others(charts)
 		return nil
 	}
+	broken = cmp.Or(broken, err)
 	if found := f.folders(); len(found) > 0 {
 		f.noteBroken(broken)
 		f.install(found[0], "YAML")
@@ -90,7 +92,7 @@ func (f *finder) others(found []manifests) {
 	}
 }
 
-func (f *finder) givenInstall(ctx context.Context) error {
+func (f *finder) givenInstall() error {
 	at, err := f.given(f.opts.Install)
 	if err != nil {
 		if remote(f.opts.Install) {
@@ -109,14 +111,11 @@ func (f *finder) givenInstall(ctx context.Context) error {
 		}
 		f.install(manifests{from: f.rel(at), objects: objects}, "kustomize")
 	case noChart == nil:
-		objects, err := f.helm(ctx, at)
-		if errors.Is(err, errNoHelm) {
-			return fmt.Errorf("--install %s: it is a Helm chart, and there is no helm binary in PATH: install helm, or "+
-				"render the chart to a file and name that", f.opts.Install)
-		} else if err != nil {
+		m, err := f.helm(at)
+		if err != nil {
 			return err
 		}
-		f.install(manifests{from: f.rel(at), objects: objects}, "helm")
+		f.install(m, "helm")
 	default:
 		objects, err := f.readGiven("--install", f.opts.Install)
 		if err != nil {
@@ -159,7 +158,7 @@ func (f *finder) install(m manifests, by string) {
 	for _, note := range m.notes {
 		f.note("%s", note)
 	}
-	f.From = m.from
+	f.From, f.namespace = m.from, m.namespace
 	f.note("installed from %s (%s): %s", m.from, by, strings.Join(kinds, ", "))
 }
 
@@ -195,7 +194,7 @@ func (f *finder) kustomizations() []manifests {
 			f.note("%v: left out", err)
 			continue
 		}
-		found = append(found, manifests{dir, objects, slices.Clone(f.Notes[before:])})
+		found = append(found, manifests{from: dir, objects: objects, notes: slices.Clone(f.Notes[before:])})
 		f.Notes = f.Notes[:before]
 	}
 	return f.complete(found)
@@ -228,35 +227,6 @@ func (m manifests) completeness() int {
 		}
 	}
 	return len(parts)
-}
-
-// chart renders the repository's Helm chart. It reports whether a chart was rendered.
-func (f *finder) chart(ctx context.Context) (bool, error) {
-	charts := f.charts()
-	if named := slices.DeleteFunc(slices.Clone(charts), func(dir string) bool {
-		name := chartName(f.abs(dir))
-		return !slices.Contains(f.names.project, name) && !slices.Contains(f.names.binaries, name)
-	}); len(named) > 0 {
-		charts = named
-	}
-	switch len(charts) {
-	case 0:
-		return false, nil
-	case 1:
-	default:
-		return false, fmt.Errorf("%s: several Helm charts run a workload: name the operator's with --install",
-			strings.Join(charts, ", "))
-	}
-	objects, err := f.helm(ctx, f.abs(charts[0]))
-	if errors.Is(err, errNoHelm) {
-		f.note("%s is a Helm chart, and there is no helm binary in PATH: it is not rendered; go install "+
-			"helm.sh/helm/v3/cmd/helm@latest installs one", charts[0])
-		return false, nil
-	} else if err != nil {
-		return false, err
-	}
-	f.install(manifests{from: charts[0], objects: objects}, "helm")
-	return true, nil
 }
 
 // folders returns files and directories of plain YAML that contain the operator's workload. The most complete is first.

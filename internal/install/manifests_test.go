@@ -3,7 +3,7 @@ package install_test
 import (
 	"os"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,13 +32,32 @@ name: widget-operator
 version: 1.0.0
 -- charts/widget/crds/widget.yaml --
 ` + crd + `
+-- charts/widget/values.yaml --
+enabled: true
+-- charts/widget/templates/_names.tpl --
+{{- define "name" }}{{ .Release.Name | trunc 63 }}{{ end }}
+-- charts/widget/templates/NOTES.txt --
+Thank you.
 -- charts/widget/templates/deployment.yaml --
 {{- if .Values.enabled }}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  name: {{ .Release.Name }}
+  name: {{ include "name" . }}
+spec:
+  template:
+    spec:
+      containers:
+      - name: manager
+        image: example.com/widget-operator:v1
+        args: ["--name={{ .Release.Namespace }}", "--kubernetes={{ .Capabilities.KubeVersion }}"]
 {{- end }}
+-- charts/widget/templates/tests/test.yaml --
+apiVersion: v1
+kind: Pod
+metadata:
+  name: test
+  annotations: {helm.sh/hook: test}
 `
 
 func TestInstallManifests(t *testing.T) {
@@ -158,8 +177,11 @@ resources: [deployment.yaml]
 		{"none, as it was said", program + "-- config/default/kustomization.yaml --\nresources: [nowhere.yaml]\n",
 			install.Options{Install: "none"}, "", []string{"no install manifests, as --install none says"}},
 		{"none", program, install.Options{}, "", []string{"no install manifests have the operator's workload"}},
-		{"a chart without helm", program + chart, install.Options{}, "",
-			[]string{"charts/widget is a Helm chart, and there is no helm binary in PATH: it is not rendered; go install helm.sh/", "1 CRD from charts/widget/crds"}},
+		{"a chart", program + chart, install.Options{}, "charts/widget/templates/deployment.yaml",
+			[]string{"installed from charts/widget (helm): 1 CustomResourceDefinition, 1 Deployment"}},
+		{"a chart that was named", program + chart + "-- config/default/kustomization.yaml --\nresources: []\n",
+			install.Options{Install: "charts/widget"}, "charts/widget/templates/deployment.yaml",
+			[]string{"installed from charts/widget (helm)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := found(t, c.archive, c.opts)
@@ -205,37 +227,14 @@ vars: [{name: UNUSED, objref: {apiVersion: apps/v1, kind: Deployment, name: widg
 	}
 }
 
-// helm returns the path of a helm binary that checks its arguments and prints a text.
-func helm(t *testing.T, script string) string {
-	t.Helper()
-	if runtime.GOOS == "windows" {
-		t.Skip("the helm of this test is a shell script")
-	}
-	name := filepath.Join(t.TempDir(), "helm")
-	if err := os.WriteFile(name, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
-
 func TestChart(t *testing.T) {
-	rendered := "---\n# Source: widget-operator/crds/widget.yaml\n" + crd +
-		"---\n# Source: widget-operator/templates/deployment.yaml\n" + deployment +
-		"---\n# Source: widget-operator/templates/tests/test.yaml\n" +
-		"apiVersion: v1\nkind: Pod\nmetadata:\n  name: test\n  annotations: {helm.sh/hook: test}\n"
-	binary := helm(t, `case "$*" in
-"template widget-operator "*"charts/widget --include-crds --namespace widget-operator --kube-version 1.30.0") ;;
-*) echo "arguments $*" >&2; exit 1 ;;
-esac
-test "$KUBECONFIG" = /dev/null || exit 1
-cat <<'END'
-`+rendered+`
-END
-`)
-	r := found(t, program+chart, install.Options{Helm: binary, Version: "1.30.0"})
+	r := found(t, program+chart, install.Options{Version: "1.30.0"})
 	w := r.Workload
 	if w == nil || w.GetNamespace() != "widget-operator" || w.File != "charts/widget/templates/deployment.yaml" {
 		t.Fatalf("workload %v", w)
+	}
+	if want := []string{"--name=widget-operator", "--kubernetes=v1.30.0"}; !slices.Equal(w.Container.Args, want) {
+		t.Errorf("arguments %q, want %q", w.Container.Args, want)
 	}
 	if diff := cmp.Diff([]string{"CustomResourceDefinition /widgets.example.com charts/widget/crds/widget.yaml"},
 		shown(r.CRDs)); diff != "" {
@@ -249,28 +248,47 @@ END
 }
 
 func TestChartDoesNotRender(t *testing.T) {
-	binary := helm(t, "echo 'WARNING: old' >&2; echo 'Error: values: name is required\nUse --debug' >&2; exit 1")
-	_, err := find(t, program+chart, install.Options{Helm: binary})
-	wantError(t, err, "charts/widget: helm template: values: name is required: render the chart with your values")
+	_, err := find(t, program+strings.Replace(chart, ".Values.enabled", "required \"name it\" .Values.enable", 1),
+		install.Options{})
+	wantError(t, err, "charts/widget: the chart cannot be rendered: ")
+	wantError(t, err, "name it: render it with your values to a file, and name that with --install")
 }
 
-// If some dependencies of a chart were not downloaded, they are left out. The other dependencies are used.
-func TestChartWithoutItsDependencies(t *testing.T) {
-	binary := helm(t, `if grep -q proxy "$3/Chart.yaml"; then
-echo "Error: An error occurred: found in Chart.yaml, but missing in charts/ directory: widget-proxy, other-proxy" >&2; exit 1
-fi
-grep -q fetched "$3/Chart.yaml" || exit 1
-cat <<'END'
-`+deployment+`
-END
-`)
-	needs := strings.Replace(chart, "version: 1.0.0\n",
-		"version: 1.0.0\ndependencies:\n- {name: widget-proxy}\n- {name: fetched}\n- {name: other-proxy}\n", 1)
-	r := found(t, program+needs, install.Options{Helm: binary})
+// Of several charts, the one with the operator's workload is used.
+func TestSeveralCharts(t *testing.T) {
+	other := strings.NewReplacer("charts/widget/", "charts/proxy/", "name: widget-operator", "name: proxy",
+		"example.com/widget-operator", "example.com/proxy", "name: manager", "name: envoy").Replace(chart)
+	r := found(t, program+other+chart, install.Options{})
+	if r.From != "charts/widget" {
+		t.Errorf("installed from %q", r.From)
+	}
+	second := strings.ReplaceAll(other, "proxy", "gateway")
+	_, err := find(t, program+other+second, install.Options{})
+	wantError(t, err, "charts/gateway, charts/proxy: several Helm charts run a workload: name the operator's with --install")
+}
+
+// The dependencies of a chart that are in another directory are used. Those that were not downloaded are left out.
+func TestChartWithDependencies(t *testing.T) {
+	needs := strings.Replace(chart, "version: 1.0.0\n", `version: 1.0.0
+dependencies:
+- {name: widget-proxy, version: 1.0.0, repository: "https://example.com"}
+- {name: crds, version: 1.0.0, repository: "file://../crds"}
+- {name: other-proxy, version: 1.0.0, repository: "https://example.com"}
+`, 1) + `
+-- charts/crds/Chart.yaml --
+apiVersion: v2
+name: crds
+version: 1.0.0
+-- charts/crds/templates/gadget.yaml --
+` + strings.NewReplacer("widget", "gadget", "Widget", "Gadget").Replace(crd)
+	r := found(t, program+needs, install.Options{})
 	if r.Workload == nil {
 		t.Error("no workload")
 	}
-	wantNote(t, r, "charts/widget: the charts that it depends on are not fetched, and left out: widget-proxy, other-proxy; ")
+	if len(r.CRDs) != 2 {
+		t.Errorf("CRDs %v", shown(r.CRDs))
+	}
+	wantNote(t, r, "charts/widget: the charts that it depends on are not downloaded, and left out: widget-proxy, other-proxy; ")
 }
 
 // If manifests have no namespace, their namespace is the one in which a binding expects the operator's service account.

@@ -29,7 +29,6 @@ type operator struct {
 	title  string // the name in the table
 	module string // with its version
 	first  string // the result of the first "threelaws check" without settings
-	helm   bool   // it is installed by a Helm chart
 }
 
 // operators lists the operators, quick ones first.
@@ -46,12 +45,11 @@ var operators = []operator{
 	{name: "cluster-api", title: "Cluster API", module: "sigs.k8s.io/cluster-api@v1.10.0", first: "no sample"},
 	{name: "keda", title: "KEDA", module: "github.com/kedacore/keda/v2@v2.21.0", first: "verdict"},
 	{name: "mongodb", title: "MongoDB community operator", module: "github.com/mongodb/mongodb-kubernetes-operator@v0.9.0", first: "verdict"},
-	{name: "eck", title: "ECK", module: "github.com/elastic/cloud-on-k8s/v3@v3.5.0", first: "no helm", helm: true},
+	{name: "eck", title: "ECK", module: "github.com/elastic/cloud-on-k8s/v3@v3.5.0", first: "no helm"},
 }
 
 const (
-	longest = 10 // lines of a threelaws.yaml
-	helm    = "helm.sh/helm/v3/cmd/helm@v3.22.0"
+	longest = 10                   // lines of a threelaws.yaml
 	kept    = "testdata/threelaws" // where check keeps violations
 )
 
@@ -102,9 +100,6 @@ func (op *operator) test(t *testing.T, bin string) {
 		t.Errorf("threelaws.yaml has %d lines, more than %d", n, longest)
 	}
 	dir := op.repository(t)
-	if op.helm {
-		install(t, bin)
-	}
 	before := tree(t, dir)
 	began := time.Now()
 	r, text := check(t, bin, dir)
@@ -162,20 +157,6 @@ func (op *operator) repository(t *testing.T) string {
 	return dir
 }
 
-// install installs helm beside threelaws, unless PATH has it.
-func install(t *testing.T, bin string) {
-	t.Helper()
-	if _, err := exec.LookPath("helm"); err == nil {
-		return
-	}
-	cmd := exec.CommandContext(t.Context(), "go", "install", helm)
-	cmd.Env = append(os.Environ(), "GOBIN="+bin)
-	cmd.Dir = t.TempDir()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-}
-
 // check runs threelaws check like a user, without the environment variables of this repository's Makefile. The second
 // value is the text on stderr.
 func check(t *testing.T, bin, dir string, flags ...string) (r *report, stderr string) {
@@ -184,11 +165,10 @@ func check(t *testing.T, bin, dir string, flags ...string) (r *report, stderr st
 	cmd.Dir = dir
 	for _, v := range os.Environ() {
 		name, _, _ := strings.Cut(v, "=")
-		if !slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GOFLAGS", "CGO_ENABLED", "CI", "PATH"}, name) {
+		if !slices.Contains([]string{"GOGC", "GOMEMLIMIT", "GOFLAGS", "CGO_ENABLED", "CI"}, name) {
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
-	cmd.Env = append(cmd.Env, "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
