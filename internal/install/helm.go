@@ -16,8 +16,8 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// charts renders the Helm charts that contain a workload, except their subcharts. If several can be rendered, it returns
-// those with the operator's workload, the most complete one first. Without a result, broken says why.
+// charts renders the Helm charts that contain a workload, except their subcharts. If several can be rendered, it
+// returns those with the operator's workload, the most complete one first. Without a result, broken says why.
 func (f *finder) charts() (found []manifests, broken error) {
 	var dirs []string
 	for _, file := range f.files {
@@ -69,6 +69,7 @@ func (f *finder) runsSomething(chart string) bool {
 // have the name of the chart.
 func (f *finder) helm(dir string) (manifests, error) {
 	m := manifests{from: f.rel(dir)}
+	defer silence()()
 	c, err := loader.LoadDir(dir)
 	var files map[string]string
 	if err == nil {
@@ -83,6 +84,7 @@ func (f *finder) helm(dir string) (manifests, error) {
 	for _, crd := range c.CRDObjects() {
 		files[crd.Filename] = string(crd.File.Data)
 	}
+	var hooks []string
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if base := path.Base(name); base == "NOTES.txt" || strings.HasPrefix(base, "_") {
 			continue
@@ -95,7 +97,7 @@ func (f *finder) helm(dir string) (manifests, error) {
 			}
 			for _, o := range objects {
 				if hook := o.GetAnnotations()["helm.sh/hook"]; hook != "" && !strings.Contains(hook, "install") {
-					f.note("%s %s is a hook of the chart (%s): left out", o.GetKind(), o.GetName(), hook)
+					hooks = append(hooks, o.GetKind()+" "+o.GetName())
 					continue
 				}
 				o.Line = 0 // a line in rendered text does not correspond to a line in a file
@@ -103,10 +105,14 @@ func (f *finder) helm(dir string) (manifests, error) {
 			}
 		}
 	}
+	if len(hooks) > 0 {
+		f.note("%s: its hooks for upgrades, tests and deletion are left out: %s", m.from, strings.Join(hooks, ", "))
+	}
 	return m, nil
 }
 
-// dependencies adds the dependencies of a chart that are in another directory. It removes those that are not downloaded.
+// dependencies adds the dependencies of a chart that are in another directory. It removes those that are not
+// downloaded.
 func (f *finder) dependencies(c *chart.Chart, dir string) {
 	var missing []string
 	c.Metadata.Dependencies = slices.DeleteFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool {

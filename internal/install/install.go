@@ -73,7 +73,7 @@ type Options struct {
 	Workload string   // the name of the workload that runs the operator
 	CRDs     []string // files and directories with CRDs, which replace installed CRDs with the same names
 	Samples  []string // files and folders with samples
-	Version  string   // the Kubernetes version for which charts are rendered, such as "1.30.0"; "" means the default of helm
+	Version  string   // the Kubernetes version for which charts are rendered, such as "1.30.0"; "" means helm's default
 }
 
 type finder struct {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
@@ -46,7 +45,9 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone
 	options.Reorder = krusty.ReorderOptionNone
-	found, err := silently(krusty.MakeKustomizer(options), dir)
+	end := silence()
+	found, err := krusty.MakeKustomizer(options).Run(readOnly{filesys.MakeFsOnDisk()}, dir)
+	end()
 	if err != nil {
 		return nil, f.kustomizeError(dir, err)
 	}
@@ -79,17 +80,16 @@ func (f *finder) kustomize(dir string) (_ []Object, err error) {
 	return append(all, f.remote...), nil
 }
 
-// silently runs kustomize without its warnings about deprecated fields, because they are not about the operator.
-// kustomize prints them to os.Stderr and with package log.
-func silently(k *krusty.Kustomizer, dir string) (resmap.ResMap, error) {
+// silence discards what the libraries of kustomize and Helm write to os.Stderr and with package log, until the returned
+// function is called. They warn about deprecated fields and symbolic links.
+func silence() (end func()) {
 	stderr, logged := os.Stderr, log.Writer()
-	defer func() {
-		os.Stderr = stderr
-		log.SetOutput(logged)
-	}()
 	log.SetOutput(io.Discard)
 	os.Stderr = nil // writes to a nil file fail, so nothing is printed
-	return k.Run(readOnly{filesys.MakeFsOnDisk()}, dir)
+	return func() {
+		os.Stderr = stderr
+		log.SetOutput(logged)
+	}
 }
 
 const originAnnotation = "config.kubernetes.io/origin"

@@ -243,7 +243,7 @@ func TestChart(t *testing.T) {
 	if diff := cmp.Diff([]string{"Namespace /widget-operator"}, shown(r.Objects)); diff != "" {
 		t.Errorf("objects: - want, + got\n%s", diff)
 	}
-	wantNote(t, r, "Pod test is a hook of the chart (test): left out")
+	wantNote(t, r, "charts/widget: its hooks for upgrades, tests and deletion are left out: Pod test")
 	wantNote(t, r, "namespace widget-operator is added")
 }
 

@@ -79,7 +79,7 @@ func (f *finder) findMain(ctx context.Context) error {
 		if err := f.givenMain(); err != nil {
 			return err
 		}
-	} else if err := f.searchMain(layout, recipes); err != nil {
+	} else if err := f.searchMain(ctx, layout, recipes); err != nil {
 		return err
 	}
 	f.nameBinaries(recipes)
@@ -164,66 +164,6 @@ func (f *finder) givenMain() error {
 	return nil
 }
 
-func (f *finder) searchMain(layout string, recipes []*recipe) error {
-	images := slices.DeleteFunc(slices.Clone(recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
-	// The main package of PROJECT's layout may be only a stub for kubebuilder. Then no image contains it.
-	shipped := slices.ContainsFunc(images, func(r *recipe) bool { return f.builtBy(r) == layout })
-	if layout != "" && (shipped || len(images) == 0 || images[0].file != "Dockerfile") {
-		f.take(layout, "PROJECT")
-		return nil
-	}
-	if len(images) > 0 {
-		f.names.image = images[0]
-		f.take(f.builtBy(images[0]), images[0].file)
-		return nil
-	}
-	found := f.commands()
-	likely := slices.DeleteFunc(slices.Clone(found), func(pkg string) bool { return !f.likely(pkg) })
-	if len(likely) == 1 {
-		found = likely
-	}
-	switch {
-	case len(found) == 1:
-		f.take(found[0], "cmd")
-	case len(found) > 1:
-		return fmt.Errorf("%s: several main packages: %s: name the operator's, as in threelaws check %s", f.Dir,
-			strings.Join(found, ", "), found[0])
-	case f.isMain("."):
-		f.take(".", "the module's root")
-	default:
-		return fmt.Errorf("%s: no main package in PROJECT's layout, the Dockerfile's build, ./cmd, ./cmd/* or here: "+
-			"name the operator's, as in threelaws check ./path/to/main", f.Dir)
-	}
-	return nil
-}
-
-func (f *finder) likely(pkg string) bool {
-	base := path.Base(pkg)
-	last := base[strings.LastIndex(base, "-")+1:]
-	return slices.Contains(f.names.project, base) ||
-		slices.Contains([]string{"manager", "operator", "controller", "master"}, last)
-}
-
-func (f *finder) take(pkg, from string) {
-	f.Main = pkg
-	f.note("main package %s, from %s", pkg, from)
-	others := slices.DeleteFunc(f.commands(), func(other string) bool { return other == pkg || !f.likely(other) })
-	if len(others) > 0 {
-		f.note("other main packages may be an operator's: %s: name one, as in threelaws check %s",
-			strings.Join(others, ", "), others[0])
-	}
-}
-
-func (f *finder) commands() (found []string) {
-	dirs, _ := filepath.Glob(filepath.Join(f.Dir, "cmd", "*")) // Glob fails only for an invalid pattern
-	for _, dir := range append(dirs, filepath.Join(f.Dir, "cmd")) {
-		if pkg := dotted(f.rel(dir)); f.isMain(pkg) {
-			found = append(found, pkg)
-		}
-	}
-	return found
-}
-
 // builtBy returns the main package of the program in an image, or "" if it is unknown. First it searches the Dockerfile
 // and the Makefile for a build command whose output has the name of the entry point. Otherwise it takes the directory
 // below cmd with this name, or the only package that the Dockerfile builds.
@@ -276,7 +216,7 @@ func (f *finder) nameBinaries(recipes []*recipe) {
 	} else {
 		add("manager")
 	}
-	if base := path.Base(f.Main); base != "cmd" {
+	if base := programName(f.Main); base != "cmd" {
 		add(base)
 	}
 }
@@ -310,6 +250,7 @@ func (f *finder) listMain(ctx context.Context) error {
 
 var (
 	replacement = regexp.MustCompile(`(\S+)@\S+: replacement directory (\S+) does not exist`)
+	embedded    = regexp.MustCompile(`\S+: pattern \S+: no matching files found`)
 	vendored    = regexp.MustCompile(`inconsistent vendoring|import lookup disabled by -mod=vendor`)
 )
 
@@ -321,6 +262,9 @@ func goListError(stderr string, err error) string {
 	if vendored.MatchString(stderr) {
 		return "the vendor folder does not fit go.mod: use a full checkout of the repository, run go mod vendor, or set " +
 			"GOFLAGS=-mod=mod"
+	}
+	if m := embedded.FindString(stderr); m != "" {
+		return m + ": if it is generated, generate it first (make generate, make build)"
 	}
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "go: "))

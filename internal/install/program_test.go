@@ -15,6 +15,30 @@ func mains(dirs ...string) string {
 	return text
 }
 
+// manager is a main package that can elect a leader, and elections is the package that it uses for this.
+const (
+	manager = `-- cmd/controller/main.go --
+package main
+
+import _ "k8s.io/client-go/tools/leaderelection"
+
+func main() {}
+`
+	elections = `-- go.mod --
+module example.com/widget-operator
+
+go 1.21
+
+require k8s.io/client-go v0.30.0
+
+replace k8s.io/client-go => ./staging
+-- staging/go.mod --
+module k8s.io/client-go
+-- staging/tools/leaderelection/election.go --
+package leaderelection
+`
+)
+
 func TestMainPackage(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string
@@ -70,6 +94,15 @@ build:
 		{"the only one below cmd", mains("cmd/anything", "."), install.Options{}, "./cmd/anything"},
 		{"the one below cmd with an operator's name", mains("cmd/kubectl-widget", "cmd/widget-operator"), install.Options{},
 			"./cmd/widget-operator"},
+		{"the one that can elect a leader", mains("cmd/widget-operator", "hack/x") + manager + elections, install.Options{},
+			"./cmd/controller"},
+		{"the image of the one that can elect a leader", mains("cmd/a-manager", "hack/x") + manager + elections +
+			"-- images/a/Dockerfile --\nFROM x\nENTRYPOINT [\"/a-manager\"]\n" +
+			"-- images/b/Dockerfile --\nFROM x\nENTRYPOINT [\"/controller\"]\n", install.Options{}, "./cmd/controller"},
+		{"the one with an operator's name, anywhere", mains("proxy", "operator", "hack/operator"), install.Options{},
+			"./operator"},
+		{"the one with an operator's name above its version", mains("cmd/ui/v1beta1", "cmd/widget-controller/v1beta1"),
+			install.Options{}, "./cmd/widget-controller/v1beta1"},
 		{"the module's root", mains("."), install.Options{}, "."},
 		{"named as a directory", mains("cmd/a", "cmd/b"), install.Options{Main: "cmd/b"}, "./cmd/b"},
 		{"named as a file", mains("cmd/a", "cmd/b"), install.Options{Main: "./cmd/b/main.go"}, "./cmd/b"},
@@ -102,7 +135,7 @@ func TestMainPackageIsMistaken(t *testing.T) {
 		{"several", mains("cmd/a", "cmd/b", "cmd"), install.Options{},
 			"several main packages: ./cmd/a, ./cmd/b, ./cmd: name the operator's, as in threelaws check ./cmd/a"},
 		{"none", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n", install.Options{},
-			"no main package in PROJECT's layout, the Dockerfile's build, ./cmd, ./cmd/* or here"},
+			"the module has no main package: run threelaws check in the operator's module, or name its main package"},
 		{"named, and no main package", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n",
 			install.Options{Main: "."}, ".: it is package x, and main is needed"},
 		{"named, and not there", mains("."), install.Options{Main: "./cmd/x"}, "./cmd/x: go list: "},
@@ -112,6 +145,9 @@ func TestMainPackageIsMistaken(t *testing.T) {
 		{"a module of its own", mains("cmd/controller") + "-- cmd/controller/go.mod --\nmodule example.com/x/cmd/controller\n",
 			install.Options{}, "./cmd/controller: it is a module of its own: run threelaws check there, with --install"},
 		{"no directory", mains("."), install.Options{Dir: "nowhere"}, "nowhere: no such directory"},
+		{"an embedded file is missing", "-- go.mod --\nmodule example.com/x\n-- main.go --\npackage main\n\n" +
+			"import _ \"embed\"\n\n//go:embed chart.tgz\nvar chart []byte\n\nfunc main() {}\n", install.Options{},
+			"main.go:5:12: pattern chart.tgz: no matching files found: if it is generated, generate it first"},
 		{"a nested module is missing", `
 -- go.mod --
 module example.com/x

@@ -236,8 +236,8 @@ func (f *finder) recipes() []*recipe {
 	var all []*recipe
 	seen := map[string]bool{}
 	for _, pattern := range []string{"Dockerfile", "Containerfile", "build/Dockerfile", "docker/Dockerfile",
-		"package/Dockerfile", "build/*/Dockerfile", "cmd/*/Dockerfile", "images/*/Dockerfile", "build/*/*/Dockerfile",
-		"Dockerfile.*", "build/Dockerfile*", "*.Dockerfile"} {
+		"package/Dockerfile", "build/*/Dockerfile", "cmd/*/Dockerfile", "cmd/*/*/Dockerfile", "images/*/Dockerfile",
+		"build/*/*/Dockerfile", "Dockerfile.*", "build/Dockerfile*", "*.Dockerfile"} {
 		files, _ := filepath.Glob(filepath.Join(f.Dir, filepath.FromSlash(pattern))) // the patterns are valid
 		for _, file := range files {
 			if text, err := os.ReadFile(file); err == nil && !seen[file] {
