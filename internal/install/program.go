@@ -74,7 +74,7 @@ func moduleName(module string) string {
 
 func (f *finder) findMain(ctx context.Context) error {
 	layout := f.project()
-	recipes := f.recipes()
+	recipes := recipes(f.Dir)
 	if f.opts.Main != "" {
 		if err := f.givenMain(); err != nil {
 			return err

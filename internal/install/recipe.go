@@ -231,18 +231,19 @@ func shellWords(line string) []string {
 	return all
 }
 
-// recipes reads the repository's Dockerfiles, in the order of the patterns below.
-func (f *finder) recipes() []*recipe {
+// recipes reads the Dockerfiles of a repository, in the order of the patterns below.
+func recipes(dir string) []*recipe {
 	var all []*recipe
 	seen := map[string]bool{}
 	for _, pattern := range []string{"Dockerfile", "Containerfile", "build/Dockerfile", "docker/Dockerfile",
 		"package/Dockerfile", "build/*/Dockerfile", "cmd/*/Dockerfile", "cmd/*/*/Dockerfile", "images/*/Dockerfile",
 		"build/*/*/Dockerfile", "Dockerfile.*", "build/Dockerfile*", "*.Dockerfile"} {
-		files, _ := filepath.Glob(filepath.Join(f.Dir, filepath.FromSlash(pattern))) // the patterns are valid
+		files, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern))) // the patterns are valid
 		for _, file := range files {
 			if text, err := os.ReadFile(file); err == nil && !seen[file] {
 				seen[file] = true
-				all = append(all, readDockerfile(f.rel(file), text))
+				rel, _ := filepath.Rel(dir, file) // the file is in the directory
+				all = append(all, readDockerfile(filepath.ToSlash(rel), text))
 			}
 		}
 	}
