@@ -209,7 +209,11 @@ func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body [
 		name = req.URL.Hostname()
 	}
 	m.Text(name)
-	m.Bytes(to.CABundle)
+	bundle := to.CABundle
+	if len(bytes.TrimSpace(bundle)) == 0 {
+		bundle = []byte(Authority) // cert-manager would set it in a configuration that the program has created
+	}
+	m.Bytes(bundle)
 	m.Text(req.Method)
 	m.Text(req.URL.String())
 	m.Header(req.Header)

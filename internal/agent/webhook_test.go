@@ -27,12 +27,13 @@ import (
 )
 
 // A program's webhook is called with the certificate in a volume. The certificate appears when its Secret is created.
+// A configuration without a CA bundle trusts the CA of this certificate.
 func TestWebhook(t *testing.T) {
 	b := program(t, "bare", "webhook")
 	b.Projections = certificates
 	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()
-	register(t, w)
+	register(t, w, "")
 	refused(t, w, "early", "connection refused") // the program does not listen without a certificate
 	must(t, create(w, serving("hook.default.svc")))
 	w.World.Clock.Advance(10 * time.Second)
@@ -51,7 +52,7 @@ func TestCertificateWatcher(t *testing.T) {
 	must(t, create(w, serving("hook.default.svc")))
 	w.Start("keeper", b.Controller(keeper))
 	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
-	register(t, w)
+	register(t, w, agent.Authority)
 	must(t, create(w, configMap("good")))
 	refused(t, w, "bad", "the name is bad")
 	for _, name := range []string{"other.default.svc", "hook.default.svc"} {
@@ -82,14 +83,14 @@ func serving(name string) *corev1.Secret {
 }
 
 // register creates the Service and the configuration of a webhook for ConfigMaps.
-func register(t *testing.T, w *trial.Trial) {
+func register(t *testing.T, w *trial.Trial, bundle string) {
 	t.Helper()
 	must(t, create(w, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook", Namespace: "default"}, Spec: corev1.ServiceSpec{
 		Ports: []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(9443)}}}}))
 	must(t, create(w, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "hook"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "hook.example.com",
 			AdmissionReviewVersions: []string{"v1"}, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),
-			ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: []byte(agent.Authority),
+			ClientConfig: admissionregistrationv1.WebhookClientConfig{CABundle: []byte(bundle),
 				Service: &admissionregistrationv1.ServiceReference{Namespace: "default", Name: "hook", Path: ptr.To("/validate")}},
 			Rules: []admissionregistrationv1.RuleWithOperations{{
 				Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
