@@ -194,6 +194,7 @@ func binary(repo *install.Repository, name string) *agent.Binary {
 	}
 	p := w.Process(0)
 	b.Args, b.Env, b.Namespace, b.WorkingDir = p.Args, p.Env, w.GetNamespace(), w.Container.WorkingDir
+	b.Account = w.ServiceAccount()
 	b.Ports = map[string]int64{}
 	for _, c := range w.Pod.Spec.Containers {
 		for _, port := range c.Ports {

@@ -52,6 +52,11 @@ func (l *life) ask(m wire.Message) wire.Message {
 		panic("agent: " + err.Error())
 	}
 	req.Header = head
+	// client-go sends no token without TLS
+	if own := head.Get("Authorization"); (own == "" || own == "Bearer "+token) && head.Get("Impersonate-User") == "" &&
+		l.binary.Account != "" {
+		req.Header.Set("Impersonate-User", fakeapi.AccountName(l.binary.namespace(), l.binary.Account))
+	}
 	c.pass, c.stop = iter.Pull(func(halt func(struct{}) bool) {
 		c.halt = halt
 		c.resp, c.err = l.room.handler.GatedTransport(c).RoundTrip(req)

@@ -18,6 +18,7 @@ type Binary struct {
 
 	Replicas    func(number int) Replica // describes a replica; nil if the pods are named Name-0, Name-1, and so on
 	Namespace   string                   // the namespace of the service account; "" means "default"
+	Account     string                   // the service account that makes the requests; "" means the administrator
 	WorkingDir  string                   // the image's working directory; "" is /
 	Announces   bool                     // the program announces its reconciles: see [overlay.Built]
 	Repository  string                   // a directory whose files the program may read by relative paths; "" for none

@@ -34,10 +34,13 @@ type Projection struct {
 const kubeconfig = `apiVersion: v1
 kind: Config
 clusters: [{name: world, cluster: {server: "http://apiserver"}}]
-users: [{name: operator, user: {token: threelaws}}]
+users: [{name: operator, user: {token: %s}}]
 contexts: [{name: world, context: {cluster: world, user: operator, namespace: %s}}]
 current-context: world
 `
+
+// token is the token of the operator's service account.
+const token = "threelaws"
 
 // serviceAccount is the directory in which a kubelet mounts the files of the in-cluster configuration.
 const serviceAccount = "/var/run/secrets/kubernetes.io/serviceaccount/"
@@ -48,14 +51,10 @@ const home = "/home/operator"
 // holds returns the initial content of a process's directory. A file that the program opens is searched in this
 // directory first, then on the machine. All writes of the program go to this directory.
 func (b *Binary) holds() (dirs []string, files map[string]string) {
-	namespace := b.Namespace
-	if namespace == "" {
-		namespace = "default"
-	}
 	files = map[string]string{
-		"/kubeconfig":                fmt.Sprintf(kubeconfig, namespace),
-		serviceAccount + "token":     "threelaws",
-		serviceAccount + "namespace": namespace,
+		"/kubeconfig":                fmt.Sprintf(kubeconfig, token, b.namespace()),
+		serviceAccount + "token":     token,
+		serviceAccount + "namespace": b.namespace(),
 		serviceAccount + "ca.crt":    Authority,
 	}
 	dirs = []string{home, "/tmp", filepath.Join("/", b.WorkingDir)}
@@ -63,6 +62,13 @@ func (b *Binary) holds() (dirs []string, files map[string]string) {
 		dirs = append(dirs, filepath.Join("/", dir))
 	}
 	return dirs, files
+}
+
+func (b *Binary) namespace() string {
+	if b.Namespace == "" {
+		return "default"
+	}
+	return b.Namespace
 }
 
 func (b *Binary) root() (string, error) {

@@ -73,6 +73,37 @@ func TestCertificateWatcher(t *testing.T) {
 	}
 }
 
+// The requests of a program come from its service account, so that admission can know them.
+func TestServiceAccount(t *testing.T) {
+	b := program(t, "manager")
+	b.Account = "operator"
+	w := trial.New(trial.Options{Choices: sim.Zero{}})
+	defer w.Stop()
+	must(t, create(w, &admissionregistrationv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: "secrets"},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionregistrationv1.MatchResources{ResourceRules: []admissionregistrationv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionregistrationv1.RuleWithOperations{
+					Operations: []admissionregistrationv1.OperationType{admissionregistrationv1.Create},
+					Rule: admissionregistrationv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"},
+						Resources: []string{"secrets"}}}}}},
+			Validations: []admissionregistrationv1.Validation{{
+				Expression: "request.userInfo.username == 'system:serviceaccount:default:operator'"}}}}))
+	must(t, create(w, &admissionregistrationv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: "secrets"},
+		Spec: admissionregistrationv1.ValidatingAdmissionPolicyBindingSpec{PolicyName: "secrets",
+			ValidationActions: []admissionregistrationv1.ValidationAction{admissionregistrationv1.Deny}}}))
+	if err := create(w, serving("user.default.svc")); err == nil {
+		t.Error("the user can create a Secret")
+	}
+	owner := configMap("m0")
+	owner.Data = map[string]string{"mode": "quiet"}
+	must(t, create(w, owner))
+	w.Start("keeper", b.Controller(keeper))
+	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
+	if n := secrets(w); n != 1 {
+		t.Errorf("%d secrets, want 1", n)
+	}
+}
+
 var certificates = []agent.Projection{{Kind: "Secret", Namespace: "default", Name: "certs", Path: "/certs"}}
 
 // serving returns a Secret with a certificate for a host name.

@@ -24,6 +24,9 @@ type Workload struct {
 	env     []variableOf
 }
 
+// ServiceAccount returns the name of the service account of the workload's pods.
+func (w *Workload) ServiceAccount() string { return serviceAccount(w.Pod) }
+
 // Mount is a volume that is mounted in the operator's container.
 type Mount struct {
 	Path    string
