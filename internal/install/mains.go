@@ -61,7 +61,8 @@ func (f *finder) likeliest(ctx context.Context, images []*recipe) *recipe {
 	return images[0]
 }
 
-// narrow returns the packages with an operator's name. If these are several, it returns those that can elect a leader.
+// narrow returns the packages with an operator's name. If these are several, it returns those that can elect a leader,
+// and of these the one with the project's name.
 func (f *finder) narrow(ctx context.Context, pkgs []string) []string {
 	named := slices.DeleteFunc(slices.Clone(pkgs), func(pkg string) bool { return !f.likely(pkg) })
 	if len(named) == 0 {
@@ -71,7 +72,12 @@ func (f *finder) narrow(ctx context.Context, pkgs []string) []string {
 		return named
 	}
 	if electing := f.elects(ctx, named); len(electing) > 0 {
-		return electing
+		named = electing
+	}
+	for _, pkg := range named {
+		if slices.Contains(f.names.project, programName(pkg)) {
+			return []string{pkg}
+		}
 	}
 	return named
 }

@@ -29,6 +29,7 @@ type manifests struct {
 // other manifests have the workload, it returns the error of the first one.
 func (f *finder) findInstall(context.Context) error {
 	var broken error
+	var spare *manifests // config/default without a workload
 	switch {
 	case f.opts.Install == "none":
 		f.note("no install manifests, as --install none says")
@@ -37,11 +38,15 @@ func (f *finder) findInstall(context.Context) error {
 		return f.givenInstall()
 	case kustomization(f.abs("config/default")) != "":
 		objects, err := f.kustomize(f.abs("config/default"))
-		if err == nil {
+		switch {
+		case err != nil:
+			broken = err
+		case slices.ContainsFunc(objects, isWorkload):
 			f.install(manifests{from: "config/default", objects: objects}, "kustomize")
 			return nil
+		default:
+			spare = &manifests{from: "config/default", objects: objects}
 		}
-		broken = err
 	}
 	if found := f.kustomizations(); len(found) > 0 {
 		f.noteBroken(broken)
@@ -68,6 +73,9 @@ func (f *finder) findInstall(context.Context) error {
 	}
 	if broken != nil {
 		return fmt.Errorf("%w (name other install manifests with --install PATH, or --install none)", broken)
+	}
+	if spare != nil {
+		f.install(*spare, "kustomize")
 	}
 	f.note("no install manifests have the operator's workload: it runs without arguments and environment; name them " +
 		"with --install PATH")
@@ -165,7 +173,7 @@ func (f *finder) install(m manifests, by string) {
 // aside reports whether a path is in a directory of examples, documentation, tests or development tools.
 func aside(name string) bool {
 	return slices.ContainsFunc(strings.Split(name, "/"), func(part string) bool {
-		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "test", "tests", "e2e",
+		return slices.Contains([]string{"sample", "samples", "example", "examples", "doc", "docs", "design", "test", "tests", "e2e",
 			"hack", "demo", "demos", "ci", "dev"}, part)
 	})
 }

@@ -60,6 +60,12 @@ metadata:
   annotations: {helm.sh/hook: test}
 `
 
+// ko returns a Deployment whose image ko builds from a package.
+func ko(name, pkg string) string {
+	return strings.NewReplacer("name: widget-operator", "name: "+name, "example.com/widget-operator:v1", "ko://"+pkg).
+		Replace(deployment)
+}
+
 func TestInstallManifests(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string
@@ -179,6 +185,12 @@ resources: [deployment.yaml]
 		{"none", program, install.Options{}, "", []string{"no install manifests have the operator's workload"}},
 		{"a chart", program + chart, install.Options{}, "charts/widget/templates/deployment.yaml",
 			[]string{"installed from charts/widget (helm): 1 CustomResourceDefinition, 1 Deployment"}},
+		{"config/default has no workload", program + chart + "-- config/default/kustomization.yaml --\nresources: [../crd.yaml]\n" +
+			"-- config/crd.yaml --\n" + crd, install.Options{}, "charts/widget/templates/deployment.yaml",
+			[]string{"installed from charts/widget (helm)"}},
+		{"an image that ko builds", program + "-- config/widget.yaml --\n" + ko("a", "example.com/widget-operator") +
+			"-- config/other/other.yaml --\n" + ko("widget-operator", "example.com/widget-operator/cmd/other") + rights,
+			install.Options{}, "config/widget.yaml", nil},
 		{"a chart that was named", program + chart + "-- config/default/kustomization.yaml --\nresources: []\n",
 			install.Options{Install: "charts/widget"}, "charts/widget/templates/deployment.yaml",
 			[]string{"installed from charts/widget (helm)"}},

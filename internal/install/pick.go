@@ -159,6 +159,13 @@ func (f *finder) score(workload string, c *corev1.Container) int {
 			score -= 4
 		}
 	}
+	if pkg, ok := strings.CutPrefix(c.Image, "ko://"); ok { // ko builds the image from this package
+		if f.local(pkg) == f.Main {
+			score += 8
+		} else {
+			score -= 4
+		}
+	}
 	image, _, _ := strings.Cut(path.Base(c.Image), "@")
 	image, _, _ = strings.Cut(image, ":")
 	known := slices.Concat(f.names.project, f.names.binaries)

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/threelaws/threelaws/internal/install"
@@ -96,6 +97,8 @@ build:
 			"./cmd/widget-operator"},
 		{"the one that can elect a leader", mains("cmd/widget-operator", "hack/x") + manager + elections, install.Options{},
 			"./cmd/controller"},
+		{"the one with the project's name that can elect a leader", mains("hack/x") + manager + elections +
+			strings.Replace(manager, "cmd/controller", "cmd/widget-operator", 1), install.Options{}, "./cmd/widget-operator"},
 		{"the image of the one that can elect a leader", mains("cmd/a-manager", "hack/x") + manager + elections +
 			"-- images/a/Dockerfile --\nFROM x\nENTRYPOINT [\"/a-manager\"]\n" +
 			"-- images/b/Dockerfile --\nFROM x\nENTRYPOINT [\"/controller\"]\n", install.Options{}, "./cmd/controller"},
