@@ -37,7 +37,11 @@ enabled: true
 -- charts/widget/templates/_names.tpl --
 {{- define "name" }}{{ .Release.Name | trunc 63 }}{{ end }}
 -- charts/widget/templates/NOTES.txt --
-Thank you.
+Create this:
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: in-the-notes}
 -- charts/widget/templates/deployment.yaml --
 {{- if .Values.enabled }}
 apiVersion: apps/v1
