@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -91,7 +92,11 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 		halt = rec.Halt
 	}
 	for i := from; i < to; i++ {
-		run := p.begin(&attentive{sim.NewSeed(explore.SeedAt(1, i)), i > 0, halt})
+		prompt := &sim.Prompt{Halt: halt}
+		if i > 0 {
+			prompt.Seed = sim.NewSeed(explore.SeedAt(1, i))
+		}
+		run := p.begin(prompt)
 		for range i {
 			_ = run.t.Server.Restore(nil) // it only raises the resourceVersion by one
 		}
@@ -125,50 +130,6 @@ func (p *Script) uncompared() string {
 	return ""
 }
 
-// attentive chooses the next actor at random, or by the default schedule. It delivers all events and all responses
-// before the next action of an actor.
-type attentive struct {
-	*sim.Seed
-	draws bool        // choose at random, not by the default schedule
-	halt  func() bool // reports whether the compared run was ended; may be nil
-}
-
-var promptness = [...]int{sim.Deliver: 0, sim.Respond: 1, sim.Execute: 2, sim.Work: 3, sim.User: 3, sim.Timer: 4,
-	sim.Fault: 5}
-
-func (a *attentive) Pick(n int, label string) int {
-	if !a.draws {
-		return 0
-	}
-	return a.Seed.Pick(n, label)
-}
-
-// Next returns the default action. If draws is set, it returns a random action of the first class in promptness.
-func (a *attentive) Next(_ *sim.World, enabled []sim.Action) int {
-	if a.halt != nil && a.halt() {
-		return -1
-	}
-	if !a.draws && enabled[0].Class != sim.Fault {
-		return 0
-	}
-	var first []int
-	for i, e := range enabled {
-		if e.Class == sim.Fault {
-			continue
-		}
-		if len(first) > 0 && promptness[e.Class] < promptness[enabled[first[0]].Class] {
-			first = first[:0]
-		}
-		if len(first) == 0 || promptness[e.Class] == promptness[enabled[first[0]].Class] {
-			first = append(first, i)
-		}
-	}
-	if len(first) == 0 {
-		return -1
-	}
-	return first[a.Pick(len(first), "next")]
-}
-
 // failing returns the name of a program under test that repeats an error until the world has settled, or "". Such a
 // program retries its work for ever, for example because a service does not run. Its status depends on the time at
 // which it began to fail.
@@ -200,10 +161,11 @@ func (r *Run) beside() map[string]bool {
 }
 
 // endOf collects the field values of the settled objects. It skips Events, Leases, objects of controllers that are not
-// under test, and values that may depend on the order of events, such as names, UIDs, versions, times, annotations, and numbers and messages in the status.
-// Placeholders replace keys, certificates, contents of Secrets, and generated names in other fields.
+// under test, and values that may depend on the order of events, such as names, UIDs, versions, times, annotations, the
+// replicas of an autoscaler's target, and numbers and messages in the status. Placeholders replace keys, certificates,
+// contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
-	all, strange, beside := end{}, strings.NewReplacer(r.generated()...), r.beside()
+	all, strange, beside, scaled := end{}, strings.NewReplacer(r.generated()...), r.beside(), r.scaled()
 	for _, k := range r.t.Server.Kinds() {
 		if k.GVK.Kind == "Event" || k.GVK.Kind == "Lease" {
 			continue
@@ -249,7 +211,11 @@ func (r *Run) endOf() end {
 						}
 					})
 				default:
-					walk(field, value, note)
+					walk(field, value, func(path, value string) {
+						if path != "spec.replicas" || !scaled[sim.Ref{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name}] {
+							note(path, value)
+						}
+					})
 				}
 			}
 		})
@@ -257,6 +223,18 @@ func (r *Run) endOf() end {
 			all[k.GVK.GroupKind().String()] = kind
 		}
 	}
+	return all
+}
+
+// scaled returns the targets of HorizontalPodAutoscalers, which change the number of replicas.
+func (r *Run) scaled() map[sim.Ref]bool {
+	all := map[sim.Ref]bool{}
+	r.each(r.t.Server.KindNamed("hpa"), func(ref sim.Ref, obj runtime.Object) {
+		if hpa, is := obj.(*autoscalingv2.HorizontalPodAutoscaler); is {
+			to := hpa.Spec.ScaleTargetRef
+			all[sim.Ref{Kind: to.Kind, Namespace: ref.Namespace, Name: to.Name}] = true
+		}
+	})
 	return all
 }
 

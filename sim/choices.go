@@ -3,6 +3,7 @@ package sim
 import (
 	"math"
 	"math/bits"
+	"strings"
 	"time"
 )
 
@@ -24,6 +25,53 @@ type Chooser interface {
 // comparer is a [Chooser] that may compare states of a running world with [World.StateHash].
 type comparer interface {
 	ComparesStates() bool
+}
+
+// Prompt is a [Chooser] that delivers all events and responses before another process acts, and takes no faults. So no
+// process acts on an old state. In the default schedule, a program may send a request before it gets an event.
+type Prompt struct {
+	Seed *Seed       // draws one of the actions that are due; nil takes the first one
+	Halt func() bool // reports that the run must end; may be nil
+}
+
+// Pick returns 0, or a random number.
+func (p *Prompt) Pick(n int, label string) int {
+	if p.Seed == nil {
+		return 0
+	}
+	return p.Seed.Pick(n, label)
+}
+
+// Next returns an action that is due. If only faults are left, it ends the run.
+func (p *Prompt) Next(_ *World, enabled []Action) int {
+	if p.Halt != nil && p.Halt() {
+		return -1
+	}
+	var due []int
+	for i, e := range enabled {
+		if e.Class == Fault {
+			continue
+		}
+		if len(due) > 0 && e.urgency() < enabled[due[0]].urgency() {
+			due = due[:0]
+		}
+		if len(due) == 0 || e.urgency() == enabled[due[0]].urgency() {
+			due = append(due, i)
+		}
+	}
+	if len(due) == 0 {
+		return -1
+	}
+	return due[p.Pick(len(due), "next")]
+}
+
+// urgency is smaller for actions that Prompt takes first. A watch begins before other requests are executed, since
+// otherwise its events would be late.
+func (a Action) urgency() int {
+	if a.Class == Execute && strings.HasPrefix(a.Detail, "watch ") {
+		return 2
+	}
+	return [...]int{Deliver: 0, Respond: 1, Execute: 3, Work: 4, User: 4, Timer: 5}[a.Class]
 }
 
 // Zero always picks the first alternative: the default schedule.

@@ -54,6 +54,9 @@ func (s *operator) drawn(objects []manifest, choices sim.Choices, faults map[str
 	if s.Tell != nil {
 		s.Tell(cmp.Or(s.fact, "what it creates"))
 	}
+	if choices == nil && s.Controller.Hosted() {
+		choices = &sim.Prompt{}
+	}
 	server := s.server.Fork()
 	for _, m := range objects {
 		if err := create(server, m); err != nil {

@@ -97,9 +97,11 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	}
 	if !bare.settled {
 		f.doubt(removing + ": " + notSettled + " without " + e.name)
-		return nil
+		_, _, _, err := f.takesOut(s, e, nil, bare.shown(without), nil)
+		return err
 	}
 	had, plain := f.dependents, bare.controlled(without, f.owns)
+	e.needed = len(plain) == 0
 	marks, plainly := append(only(had, plain), absent(had, plain)...), bare.shown(without)
 	switch err := bare.merge(without, e.patch(e.from)); {
 	case err != nil:
@@ -128,7 +130,9 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 
 // takesOut removes a field from the settled sample. marks are values and dependents that exist because of the field. left
 // contains those that stay, and wrong those that must not stay: a dependent may stay if the controller reports a
-// difference from the owner plainly, which was created without the field. answered says whether the controller reacts.
+// difference from the owner plainly, which was created without the field. If that owner has no dependents at all, it may
+// also report a difference from before: it keeps what runs until the field is back. answered says whether the controller
+// reacts.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, choices sim.Choices) (
 	left, wrong []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
@@ -141,11 +145,14 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, c
 	case err != nil:
 		return nil, nil, false, s.over() // the server refuses to remove the field
 	case !r.settled:
+		if e.has = e.had; f.fights == nil && r.writesOn() {
+			f.fights = e
+		}
 		f.doubt(removing + ": " + notSettled + " after the removal of " + e.name)
 		return nil, nil, false, nil
 	}
-	now := r.controlled(s.owner, f.owns)
-	reports := r.complains() || !sameStatus(r.shown(s.owner).Object["status"], plainly.Object["status"])
+	now, status := r.controlled(s.owner, f.owns), r.shown(s.owner).Object["status"]
+	reports := r.complains() || !sameStatus(status, plainly.Object["status"]) || e.needed && !sameStatus(status, f.base.status())
 	e.has, answered = f.active(s, now), r.deeds() != "" || len(marks) > 0
 	for _, m := range marks {
 		if m.in(now) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/scenarios"
@@ -44,7 +45,9 @@ func (f *found) lookalikes(s *operator) []place {
 		race.objects = append(race.objects, o)
 		race.user = append(race.user, patch(o.at(), map[string]any{"metadata": map[string]any{
 			"ownerReferences": []any{reference(rival)}}}))
-		others.settledCheck = both(others.settledCheck, stays(theirs, rival))
+		if !expires(d) {
+			others.settledCheck = both(others.settledCheck, stays(theirs, rival))
+		}
 	}
 	others.settledCheck = both(others.settledCheck, f.miscounts(s, rival))
 	if !f.adopts {
@@ -143,6 +146,12 @@ func both(a, b scenarios.Func) scenarios.Func {
 		}
 		return b(user)
 	}
+}
+
+// expires reports whether a Job is deleted some time after it has finished.
+func expires(m manifest) bool {
+	_, is, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "ttlSecondsAfterFinished")
+	return is && m.GetKind() == "Job"
 }
 
 // stays returns a check that an object exists and has a controller of the owner's kind.

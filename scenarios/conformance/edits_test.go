@@ -211,11 +211,25 @@ func TestEditsThatDoNotSettle(t *testing.T) {
 	}{{fights, "follows     spec.color: green -> greenx, and does not settle any more\n"}, {follows, waits}, {awaits, waits}} {
 		shows(t, prepared(t, subjectOf(t, by(x.idiom)...)), x.shown)
 	}
-	world := placed(t, prepared(t, subjectOf(t, by(fights)...)), "edit")
-	x, err := world.Explore(t.Context(), "edit")
-	if err != nil || x.Failed+x.Unsettled != x.Schedules {
-		t.Errorf("%v, %s", err, x.Text())
+	s := subjectOf(t, by(flaps)...)
+	shows(t, prepared(t, s), "follows     spec.color: green -> none, and does not settle any more\n")
+	for _, i := range []idiom{fights, flaps} {
+		world := placed(t, prepared(t, subjectOf(t, by(i)...)), "edit")
+		x, err := world.Explore(t.Context(), "edit")
+		if err != nil || x.Failed+x.Unsettled != x.Schedules {
+			t.Errorf("%v, %s", err, x.Text())
+		}
 	}
+}
+
+// flaps removes and creates its dependent for ever if its owner has no color.
+func flaps(a *at, owner *thing) error {
+	d := a.dependent(owner, owner.GetName())
+	is := a.cached(d.GetName())
+	if _, has, _ := unstructured.NestedFieldNoCopy(owner.Object, "spec", "color"); has || is == nil {
+		return a.ensure(owner, d)
+	}
+	return a.remove(is)
 }
 
 // specs copies its owner's spec into dependents. Their number is spec.replicas, or 1 without it.

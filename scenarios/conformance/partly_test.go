@@ -177,6 +177,25 @@ func renamesService(a *at, owner *thing) error {
 	return a.ensure(owner, next)
 }
 
+// waitsForMetrics creates its dependents only if its owner has metrics. Without metrics it keeps what there is; tells says
+// whether its status says so.
+func waitsForMetrics(tells bool) idiom {
+	return func(a *at, owner *thing) error {
+		phase := "Ready"
+		if _, has, _ := unstructured.NestedFieldNoCopy(owner.Object, "spec", "metrics"); has {
+			if err := metered(false, nil)(a, owner); err != nil {
+				return err
+			}
+		} else {
+			phase = "Waiting"
+		}
+		if !tells {
+			return nil
+		}
+		return a.reports(owner, "phase", phase)
+	}
+}
+
 // A dependent that exists because of an optional field must go when the field is removed or turned off. Exempt are kinds
 // with data, dependents that the controller changes instead, and controllers whose status shows the difference.
 func TestDependentsOfRemovedFieldsGo(t *testing.T) {
@@ -202,6 +221,8 @@ func TestDependentsOfRemovedFieldsGo(t *testing.T) {
 		{"kept when off", "{metrics: true}", metered(true, forgets), "expect", "svc/sample, which comes from spec.metrics, when that is false\n"},
 		{"emptied", "{metrics: {port: 80}}", metered(false, empties), "", ""},
 		{"another instead", "{metrics: {port: 80}}", renamesService, "", ""},
+		{"kept until the field is back", "{metrics: {port: 80}}", waitsForMetrics(true), "", ""},
+		{"kept without a word", "{metrics: {port: 80}}", waitsForMetrics(false), "expect", "svc/sample, which comes from spec.metrics, when that is removed\n"},
 		{"kept and reported", "{metrics: {port: 80}}", metered(false, reports), "", ""},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -34,7 +34,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	switch {
 	case w.isFor(w.NewOwner):
 		j.misnamed(r, "created")
-	case w.dropped, j.below(w.NewOwner), j.colleagues(r, w.NewOwner), w.Actor.outlives(r.Object.Kind, w.After):
+	case j.recreated(r, w.NewOwner), w.dropped, j.below(w.NewOwner), j.colleagues(r, w.NewOwner), w.Actor.outlives(r.Object.Kind, w.After):
 	case w.NewOwner != nil:
 		j.Report(Informed, "created for "+j.strangeOwner(r))
 	default:
@@ -95,6 +95,16 @@ func (j *Judge) ownedLate(r *sim.Record) {
 	if o.bare.spec == meta.Of(r.SawFor).GetGeneration() {
 		j.Report(Informed, "was made without the reference to "+w.For.String()+" that it is given")
 	}
+}
+
+// recreated reports whether a reference is to the reconciled object as it was recreated, and the cache has shown this
+// object since the reconcile began.
+func (j *Judge) recreated(r *sim.Record, ref *metav1.OwnerReference) bool {
+	if ref == nil || ref.Kind != r.For.Kind || ref.Name != r.For.Name {
+		return false
+	}
+	e := j.write.process.Cache(ref.Kind).Get(r.For.Namespace, ref.Name)
+	return e != nil && e.Meta.GetUID() == ref.UID
 }
 
 // strangeOwner describes the ControllerRef of a created object if it does not refer to the reconciled object.

@@ -83,6 +83,22 @@ var _ = tells([]story{
 		t.exist(a)
 		t.commit("rs", "create", a, nil, pod("p", nil))
 	}},
+	{"LAW-1", "for the owner that was recreated during the reconcile", kept, func(t *tape) {
+		a := t.appears("rs", set("a", 1))
+		t.sync("rs", a, func() {
+			t.shows("rs", a, nil)
+			again := t.appears("rs", a.again())
+			t.commit("rs", "create", a, nil, pod("p", again))
+		})
+	}},
+	{"LAW-1", "for a recreated owner that the cache does not show", broken, func(t *tape) {
+		a := t.appears("rs", set("a", 1))
+		t.sync("rs", a, func() {
+			t.shows("rs", a, nil)
+			again := t.stored(a.again())
+			t.commit("rs", "create", a, nil, pod("p", again))
+		})
+	}},
 	{"LAW-1", "without, for itself", kept, func(t *tape) {
 		a := set("a", 1)
 		t.exist(a)
