@@ -95,9 +95,9 @@ type Counterexample struct {
 }
 
 // Said returns the violation's text. If the text does not name the written object, Said puts the object in front:
-// "deploy/web: owned by none".
+// "deploy/web: owned by none". Expectations are about the settled world, not about the object that was written last.
 func (c *Counterexample) Said() string {
-	if c.Page == nil {
+	if c.Page == nil || c.Law == expectation || c.Law == sameEnd {
 		return c.Text
 	}
 	object := c.Page.Object()

@@ -233,7 +233,7 @@ func others(m manifest) map[string]any {
 }
 
 // noted says when the controller creates a deleted dependent again: at once, after an edit of its owner, after a
-// restart, or never.
+// restart, or never. In the last case it may report in its status, a warning or an error that the dependent is missing.
 type noted int
 
 const (
@@ -241,6 +241,7 @@ const (
 	touched
 	restarted
 	never
+	reported
 )
 
 // deletedOnes finds the kinds whose deleted dependents are not created again at once. A deleted backup, for example,
@@ -263,8 +264,11 @@ func (f *found) deletedOnes(s *operator) error {
 			f.unnoticed = append(f.unnoticed, "a "+d.GetKind()+": it is created again after its owner was touched")
 		case restarted:
 			f.unnoticed = append(f.unnoticed, "a "+d.GetKind()+": it is created again after a restart")
-		case never:
+		case never, reported:
 			f.once = append(f.once, d.GroupVersionKind())
+			if when == never {
+				f.silent = append(f.silent, d.GroupVersionKind())
+			}
 		}
 	}
 	return nil
@@ -287,7 +291,7 @@ func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 		}
 		return n
 	}
-	before := count()
+	before, status := count(), r.shown(s.owner).Object["status"]
 	for _, d := range deleted {
 		req := &fakeapi.Request{Verb: fakeapi.Delete, Kind: r.Server.Kind(d.GroupVersionKind()), Namespace: d.GetNamespace(),
 			Name: d.GetName()}
@@ -319,7 +323,21 @@ func (f *found) recreates(s *operator, deleted ...manifest) (noted, error) {
 			return noted(when), nil
 		}
 	}
+	if r.complains() || !sameStatus(status, r.shown(s.owner).Object["status"]) {
+		return reported, nil
+	}
 	return never, nil
+}
+
+// oversees corrects f.once after the edits: an object that the controller writes again after an edit is not created only
+// once. If it is deleted, the controller must create it again, or report that it is missing.
+func (f *found) oversees(s *operator) {
+	f.once = slices.DeleteFunc(f.once, func(gvk schema.GroupVersionKind) bool {
+		return slices.Contains(f.silent, gvk) && (gvk.Kind == "Secret" || !slices.Contains(madeOnce, gvk.Kind)) && !s.custom(gvk) &&
+			slices.ContainsFunc(f.follows(), func(e *edit) bool {
+				return e.after != nil && rewrites(gvk, f.base.dependents, e.after.dependents)
+			})
+	})
 }
 
 // createsOnce reports whether a deleted dependent of this kind is not created again.

@@ -65,6 +65,7 @@ func (f *found) edits(s *operator) error {
 	if err := f.removals(s); err != nil && err != errLate {
 		return err
 	}
+	f.oversees(s)
 	return f.want(s)
 }
 

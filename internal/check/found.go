@@ -28,6 +28,7 @@ type found struct {
 	shared     []sim.Ref                 // objects that need no ControllerRef: shared, or kept after their owner
 	fixed      []string                  // kinds of dependents with fixed names
 	once       []schema.GroupVersionKind // kinds in owns whose dependents are not created again after a deletion
+	silent     []schema.GroupVersionKind // kinds in once for which the controller reports nothing after the deletion
 	unnoticed  []string                  // kinds of dependents that are created again late after a deletion, and when
 	asleep     []schema.GroupVersionKind // kinds in owns whose events enqueue nothing
 
@@ -53,6 +54,7 @@ type found struct {
 	more     []*edit // further edits to which the controller reacts
 	removes  []*edit // removals of optional fields to which the controller reacts
 	keeps    *kept   // values that dependents wrongly keep after the removal of an optional field; or nil
+	renamed  *kept   // dependents whose names contain an edited text and that wrongly keep the old one; or nil
 	partly   *behind // an edit that the dependents follow only in part; or nil
 	history  []*edit // edits and removals after which the number of dependents depends on earlier edits too
 	untried  int     // number of fields that were not edited

@@ -225,6 +225,9 @@ func (f *found) text(s *operator) string {
 	if f.keeps != nil {
 		line("keeps", f.keeps.String())
 	}
+	if f.renamed != nil {
+		line("keeps", f.renamed.String())
+	}
 	if f.partly != nil {
 		line("keeps", f.partly.String())
 	}

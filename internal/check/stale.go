@@ -173,20 +173,20 @@ func (k *kept) String() string {
 	return fmt.Sprintf("%s, which comes from %s, when that is %s", &k.marks[0], k.edit.name, k.edit.turned())
 }
 
-// turned returns the participle of a removal: "removed" or "false".
+// turned returns what an edit makes of its field: "removed" or the new value.
 func (e *edit) turned() string {
 	if e.to == nil {
 		return "removed"
 	}
-	return fmt.Sprint(e.to)
+	return fmt.Sprint(brief(e.is))
 }
 
-// source returns what a removal takes from the owner: "spec.debug" or "spec.debug: true".
+// source returns what an edit takes from the owner: "spec.debug" or "spec.debug: true".
 func (e *edit) source() string {
 	if e.to == nil {
 		return e.name
 	}
-	return fmt.Sprintf("%s: %v", e.name, e.from)
+	return fmt.Sprintf("%s: %v", e.name, brief(e.was))
 }
 
 // removed is a case: optional fields of the sample are removed and added again, except the last field, which stays
@@ -245,9 +245,43 @@ func (b *behind) String() string {
 	return fmt.Sprintf("%s after %s, which %s follows", &b.stays[0].mark, b.edit, &b.follows)
 }
 
+// leftBehind finds an edit of a name after which a dependent with the old name stays. Two schedules must agree.
+func (f *found) leftBehind(s *operator) error {
+	edits, _ := f.keepers()
+	for _, e := range edits {
+		old, is := e.was.(string)
+		if !is || old == "" || e.after == nil || e.made == nil || !e.after.settled || !e.made.settled || e.after.complains ||
+			!sameStatus(e.after.status(), e.made.status()) {
+			continue
+		}
+		left := superseded(f.base.dependents, e.after.dependents, e.made.dependents, old, fmt.Sprint(e.is))
+		if len(left) == 0 {
+			continue
+		}
+		r, err := s.drawn(append(slices.Clone(s.around), s.owner), sim.NewSeed(1), nil)
+		if err != nil {
+			return err
+		}
+		if err = r.merge(s.owner, e.patch(e.to)); err == nil && r.settled {
+			now := r.controlled(s.owner, f.owns)
+			left = slices.DeleteFunc(left, func(m mark) bool { return !m.in(now) })
+			if len(left) > 0 {
+				f.renamed, e.marks = &kept{e, left}, left
+			}
+		}
+		if r.Stop(); err != nil {
+			return s.over()
+		}
+	}
+	return nil
+}
+
 // lagging finds an edit that dependents follow only in part. Two schedules must agree. Edits of numbers of dependents do
 // not count, since autoscalers and bootstrap settings make initial values differ from later ones.
 func (f *found) lagging(s *operator) error {
+	if err := f.leftBehind(s); err != nil {
+		return err
+	}
 	for _, e := range f.follows() {
 		if e.path == nil || count.MatchString(e.name) || e.after == nil || e.made == nil {
 			continue

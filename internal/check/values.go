@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // mark is a value that a dependent has because of a field of its owner, or a dependent that exists because of it.
@@ -81,6 +83,33 @@ func absent(had, plain []manifest) (list []mark) {
 		}
 	}
 	return list
+}
+
+// superseded lists the dependents that an edit of a name has left behind, from the old text to the new one. An owner that
+// is created with the edit does not have them, but others with the new text in their names. It lists only kinds that a
+// controller has no reason to keep.
+func superseded(before, after, created []manifest, old, new string) (list []mark) {
+	for _, d := range after {
+		instead := d.renamed(strings.Replace(d.GetName(), old, new, 1))
+		if slices.Contains(disposable, d.GetKind()) && slices.ContainsFunc(before, d.same) &&
+			!slices.ContainsFunc(created, d.same) && slices.ContainsFunc(created, instead.same) {
+			list = append(list, mark{of: d, path: []string{"spec"}, value: withoutChosen(d.Object["spec"]), whole: true})
+		}
+	}
+	return list
+}
+
+// rewrites reports whether a dependent of this kind has another content after an edit of its owner.
+func rewrites(gvk schema.GroupVersionKind, before, after []manifest) bool {
+	return slices.ContainsFunc(before, func(d manifest) bool {
+		i := slices.IndexFunc(after, d.same)
+		if i < 0 || d.GroupVersionKind() != gvk {
+			return false
+		}
+		return slices.ContainsFunc(slices.Collect(maps.Keys(d.Object)), func(field string) bool {
+			return field != "metadata" && field != "status" && !reflect.DeepEqual(d.Object[field], after[i].Object[field])
+		})
+	})
 }
 
 // disposable are the kinds of objects that hold no data and can be created again.

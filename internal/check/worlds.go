@@ -160,11 +160,19 @@ func (f *found) edit(s *operator) place {
 		}
 		return place{name: "edit", why: f.untold(why, editing)}
 	}
-	if f.partly != nil { // the last edit shows it
-		list = append([]*edit{f.partly.edit}, slices.DeleteFunc(list, func(e *edit) bool { return e == f.partly.edit })...)
+	var shows *edit // the last edit shows the mistake
+	if f.partly != nil {
+		shows = f.partly.edit
+	} else if f.renamed != nil {
+		shows = f.renamed.edit
+	}
+	if shows != nil {
+		list = append([]*edit{shows}, slices.DeleteFunc(list, func(e *edit) bool { return e == shows })...)
 	}
 	p := f.follow(s, "edit", list[0], "")
-	p.settledCheck = f.caughtUp(s)
+	if p.settledCheck = f.caughtUp(s); f.renamed != nil {
+		p.settledCheck = both(p.settledCheck, f.takenOut(s, f.renamed.edit))
+	}
 	for _, e := range list[1:] {
 		p.user = append(f.edited(e), p.user...)
 	}

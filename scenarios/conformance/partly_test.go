@@ -235,6 +235,101 @@ func TestDependentsOfRemovedFieldsGo(t *testing.T) {
 	}
 }
 
+// named creates a dependent with the owner's color in its name. With prunes, it deletes those of other colors. With
+// tells, its status has the names of all its dependents.
+func named(prunes, tells bool) idiom {
+	return func(a *at, owner *thing) error {
+		name := owner.GetName() + "-" + stringAt(owner, "spec", "color")
+		next := a.bare(owner, name)
+		if a.kind == services {
+			next.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}
+		}
+		if err := a.ensure(owner, next); err != nil {
+			return err
+		}
+		if prunes {
+			return a.pruneBut(owner, name)
+		}
+		if !tells {
+			return nil
+		}
+		colors := stringAt(owner, "status", "colors")
+		if strings.Contains(colors, name) {
+			return nil
+		}
+		return a.reports(owner, "colors", colors+" "+name)
+	}
+}
+
+// If an edit gives a dependent another name, the one with the old name must go.
+func TestDependentsOfOldNamesGo(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		kind schema.GroupVersionKind
+		idiom
+		law, shown string
+	}{
+		{"deleted", services, named(true, false), "", ""},
+		{"kept, with data", secrets, named(false, false), "", ""},
+		{"kept", services, named(false, false), "expect", "keeps       svc/sample-green, which comes from spec.color, when that is greenx\n"},
+		{"kept and reported", services, named(false, true), "", ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			s := subjectOf(t, reconciler("named", gardens, living(x.idiom), x.kind))
+			plan := prepared(t, s)
+			shows(t, plan, x.shown)
+			finds(t, plan, "edit", x.law)
+		})
+	}
+}
+
+// trusts creates a ConfigMap with the owner's color, and records the color in its status. Then it does nothing for this
+// color. With looks, it reports a missing ConfigMap. With follows, it writes the ConfigMap for another color.
+func trusts(looks, follows bool) idiom {
+	return func(a *at, owner *thing) error {
+		color, is := stringAt(owner, "spec", "color"), a.cached(owner.GetName())
+		if looks && is == nil && stringAt(owner, "status", "color") != "" {
+			return a.reports(owner, "phase", "Missing")
+		}
+		if done := stringAt(owner, "status", "color"); done == color || done != "" && !follows {
+			return nil
+		}
+		next := a.bare(owner, owner.GetName())
+		next.Object["data"] = map[string]any{"color": color}
+		if err := a.upsert(next, func(is *thing) error {
+			is.Object["data"] = next.Object["data"]
+			return mine(owner, is)
+		}); err != nil {
+			return err
+		}
+		return a.reports(owner, "color", color)
+	}
+}
+
+// A dependent that follows edits must be created again, or reported as missing. One that is only created once need not.
+func TestDependentsThatFollowEditsAreCreatedAgain(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		idiom
+		skipped, law string
+	}{
+		{"trusts its status", trusts(false, true), "", "exact-sum"},
+		{"reports", trusts(true, true), "creates its dependents once", ""},
+		{"creates once", trusts(false, false), "creates its dependents once", ""},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			plan := prepared(t, subjectOf(t, by(x.idiom)...))
+			if c := caseOf(plan, "dependent-deleted"); c.Skip != "" || x.skipped != "" {
+				if !strings.Contains(c.Skip, x.skipped) || x.skipped == "" {
+					t.Errorf("skipped: %q, want %q", c.Skip, x.skipped)
+				}
+				return
+			}
+			finds(t, plan, "dependent-deleted", x.law)
+		})
+	}
+}
+
 // reportsGeneration sets the owner's color, and then reports the generation that it worked from in a condition. With
 // newest, it reports the generation that the owner has then.
 func reportsGeneration(newest bool) idiom {
