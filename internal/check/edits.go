@@ -205,10 +205,11 @@ func (f *found) waitsSo(s *operator, e *edit) (bool, error) {
 	return !r.settled && !r.writesOn() && r.ticking.found == nil, nil
 }
 
-// deeds lists the controller's writes since the last user action, except writes to objects of the sample's kind.
+// deeds lists the controller's writes since the last user action, except writes to objects of the sample's kind, Events
+// and Leases: a controller may write these in any reconcile, or at any time.
 func (r *quiet) deeds() (text string) {
 	for _, rec := range r.writes() {
-		if rec.Object.Kind != r.s.owner.GetKind() {
+		if rec.Object.Kind != r.s.owner.GetKind() && !told(rec.Object) {
 			text += rec.Verb + " " + rec.Object.Kind + "/" + rec.Subresource + "\n"
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -470,4 +471,22 @@ func TestCleanUpAfterAnEdit(t *testing.T) {
 	}
 	finds(t, planned(true), "other-namespace", "expect")
 	finds(t, planned(false), "other-namespace", "")
+}
+
+// notesEvents records each generation of its owner in an Event.
+func notesEvents(a *at, owner *thing) error {
+	e := object(corev1.SchemeGroupVersion.WithKind("Event"), owner.GetNamespace(), fmt.Sprintf("%s.%d", owner.GetName(), owner.GetGeneration()))
+	e.Object["type"], e.Object["reason"] = "Normal", "Seen"
+	e.Object["involvedObject"] = map[string]any{"kind": owner.GetKind(), "namespace": owner.GetNamespace(), "name": owner.GetName()}
+	_ = a.create(e) // Events are best effort
+	return adoptsByName(a, owner)
+}
+
+// If the controller records only an Event after an edit, the profile does not say that it follows the edited field.
+func TestEventsShowNoReactionToAnEdit(t *testing.T) {
+	plan := plannedFor(t, notesEvents, "{size: 1, note: old}")
+	shows(t, plan, "  follows     spec.size: ")
+	if text := "spec.note"; strings.Contains(plan.String(), text) {
+		t.Errorf("the profile has %q:\n%s", text, plan)
+	}
 }
