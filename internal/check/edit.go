@@ -214,12 +214,17 @@ func (e *edit) number(n int64) any {
 
 // String formats the edit: "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
 func (e *edit) String() string {
-	text := fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
-	if len(e.path) == 0 {
-		text = e.name
-	}
+	text := e.text()
 	if e.has != e.had {
 		text += fmt.Sprintf(", with %d dependents in place of %d", e.has, e.had)
 	}
 	return text
+}
+
+// text formats the edit without its result: "spec.replicas: 2 -> 3".
+func (e *edit) text() string {
+	if len(e.path) == 0 {
+		return e.name
+	}
+	return fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
 }

@@ -186,7 +186,7 @@ func (f *found) text(s *operator) string {
 	}
 	line("names", f.fixed...)
 	for _, gvk := range f.once {
-		line("creates once", gvk.Kind+": a deleted one is not created again")
+		line("creates once", gvk.Kind+": one that is deleted after the sample has settled is not created again")
 	}
 	for _, text := range f.unnoticed {
 		line("notices", "no deletion of "+text)

@@ -141,7 +141,8 @@ func (f *found) count(s *operator, w *wants, e *edit) error {
 		return nil
 	}
 	if e != nil && e.has >= 0 && e.has != n {
-		f.doubt(fmt.Sprintf("how many dependents an owner wants: %s, but %d in a world made that way", e, n))
+		f.doubt(fmt.Sprintf("how many dependents an owner wants: %d after %s, but %d if it is created with this value", e.has,
+			e.text(), n))
 		w.by = nil
 		return nil
 	}

@@ -137,7 +137,7 @@ func TestCreatedOnce(t *testing.T) {
 		shown string
 		skip  bool
 	}{
-		{subjectOf(t, by(requests)...), "creates once ConfigMap: a deleted one is not created again\n", true},
+		{subjectOf(t, by(requests)...), "creates once ConfigMap: one that is deleted after the sample has settled is not created again\n", true},
 		{sample(widget(false, wrong{recalls: true})),
 			"notices     no deletion of a ConfigMap: it is created again after a restart\n", false},
 	} {
