@@ -252,7 +252,11 @@ func Digest(lines []string) (errors, others []string) {
 		all = append(all, t)
 	}
 	for _, t := range all {
-		text := Plain(cut(t.text, logRunes))
+		text := cut(t.text, logRunes)
+		if t.wrong {
+			text = cutMiddle(t.text, logRunes) // a wrapped error ends with its cause
+		}
+		text = Plain(text)
 		if t.n > 1 {
 			text = fmt.Sprintf("%s (%d times)", text, t.n)
 		}

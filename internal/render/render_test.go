@@ -277,6 +277,17 @@ func TestDigestOfUsage(t *testing.T) {
 	}
 }
 
+// A long error keeps its end, where a wrapped error has its cause.
+func TestDigestKeepsTheCause(t *testing.T) {
+	cause := `widgets.example.com "other" not found`
+	errors, _ := render.Digest([]string{"2017-03-01T00:00:00Z\tERROR\tReconciler error\t{\"error\": \"" +
+		strings.Repeat("could not create it: ", 20) + strings.ReplaceAll(cause, `"`, `\"`) + "\"}"})
+	if len(errors) != 1 || !strings.HasPrefix(errors[0], "ERROR Reconciler error: could not ") || !strings.HasSuffix(errors[0], cause) ||
+		len(errors[0]) != 170 {
+		t.Errorf("got %q", errors)
+	}
+}
+
 // A program's errors come first. Stack traces are left out. Structured lines keep only message and error.
 func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}

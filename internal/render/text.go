@@ -247,6 +247,14 @@ func cut(text string, most int) string {
 	return text
 }
 
+// cutMiddle keeps the first third and the last part of a text that is longer than most.
+func cutMiddle(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most/3]) + "..." + string(runes[len(runes)-most+most/3+3:])
+	}
+	return text
+}
+
 // concern finds the objects that concern the failure: the objects in named, their dependents and their owners.
 func (p *Page) concern(h *sim.History, named []sim.Ref) {
 	key := func(ref sim.Ref) string { return strings.TrimSuffix(ref.String(), "/") }
