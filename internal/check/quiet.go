@@ -317,6 +317,9 @@ func (r *quiet) didNothing() error {
 	for _, rec := range slices.Backward(r.writes()) {
 		if rec.Object.Kind == "Event" && rec.After != nil {
 			e := shown(rec.After.(runtime.Object), r.kindOf(rec)).Object
+			if e["reason"] == "LeaderElection" {
+				continue // each start of a program records this Event
+			}
 			i.Text += fmt.Sprintf("; its last Event: %v: %v", e["reason"], cmp.Or(e["message"], e["note"]))
 			break
 		}
