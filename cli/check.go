@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -300,10 +301,15 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	plan, err := prepare()
 	for {
 		added, crds := op.addOwn(err), op.addCRDs(err)
-		if len(added)+len(crds) == 0 {
+		other, from := op.addMissing(err, sample)
+		if len(added)+len(crds) == 0 && other == nil {
 			break
 		}
 		line.clear()
+		if other != nil {
+			c.note(fmt.Sprintf("%s %s of %s is added: the operator looks for it", other.GetKind(),
+				path.Join(other.GetNamespace(), other.GetName()), from))
+		}
 		for _, f := range crds {
 			c.note(fmt.Sprintf("CRD %s of %s is added: the operator watches its kind", f.Objects[0].GetName(), f.Name))
 		}

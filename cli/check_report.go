@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -207,7 +205,7 @@ func (c *checking) idles(op *operator, sample *check.File, idle *check.Idle) str
 	}
 	c.idle[idle.Why()] = sample.Name
 	text := "; --args, --env and --with FILE give it what it lacks"
-	if file := op.sampleOf(missed.FindStringSubmatch(idle.Why()), sample); file != "" {
+	if _, file := op.missing(idle, sample); file != "" {
 		text = "; --with " + file + " gives it this object"
 	}
 	switch {
@@ -223,26 +221,6 @@ func (c *checking) idles(op *operator, sample *check.File, idle *check.Idle) str
 		text += another
 	}
 	return text
-}
-
-// missed matches the error of a request or a cache read for an object that does not exist.
-var missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? \\?"([^"\\]+)\\?" not found`)
-
-// sampleOf returns the name of the first other sample file with the object that missed has matched, or "".
-func (op *operator) sampleOf(match []string, but *check.File) string {
-	if match == nil {
-		return ""
-	}
-	what := strings.ToLower(match[1]) // a kind, or the plural name of a resource
-	_, name := path.Split(match[2])   // a cache names "namespace/name"
-	for _, f := range op.Samples {
-		for _, o := range f.Objects {
-			if kind := strings.ToLower(o.GetKind()); f != but && o.GetName() == name && (kind == what || kind+"s" == what) {
-				return f.Name
-			}
-		}
-	}
-	return ""
 }
 
 func (c *checking) finish() error {

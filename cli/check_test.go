@@ -180,6 +180,44 @@ func TestCheckIdleWithoutAnotherSample(t *testing.T) {
 	}
 }
 
+// If an operator logs that an object of another kind does not exist, and another sample has this object, the object is
+// added in the namespace of the sample. It is added once, even if the operator still does nothing.
+func TestCheckAddsObjectOfAnotherSample(t *testing.T) {
+	added := " of other.yaml is added: the operator looks for it\n"
+	for what, want := range map[string]string{
+		`could not look up the source of the set: ConfigMap \"other\" not found`: "ConfigMap shop/other" + added,
+		`configmaps \"other\" not found`:                                         "ConfigMap shop/other" + added,
+		`ConfigMap \"shop/other\" not found`:                                     "ConfigMap shop/other" + added,
+		`ConfigMap \"market/other\" not found`:                                   "",
+		`ClusterRole \"other\" not found`:                                        "ClusterRole other" + added,
+		`ConfigMap \"web-of-none\" not found`:                                    "",
+	} {
+		c := newChecked(t, idle{lines: func(int) []string {
+			return []string{"2017-03-01T00:00:00Z\tERROR\tReconciler error\t{\"error\": \"" + what + "\"}"}
+		}}.hosted())
+		c.samples = []string{"other.yaml"}
+		write(t, "config/samples/web.yaml", strings.Replace(set, "{name: web}", "{name: web, namespace: shop}", 1))
+		write(t, "other.yaml", strings.Replace(set, "{name: web}", "{name: other}", 1)+`---
+apiVersion: v1
+kind: Namespace
+metadata: {name: fair}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: other, namespace: fair}
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: other}
+`)
+		got := c.run("-n", "5")
+		got.wants(t, scenarios.ExitUsage, want, "config/samples/web.yaml: it did nothing for its owner: ")
+		if strings.Count(got.out, added) != strings.Count(want, added) || want != "" && strings.Contains(got.err, "gives it this object") {
+			t.Errorf("%s: want %q\n%s%s", what, want, got.out, got.err)
+		}
+	}
+}
+
 // A panic that occurs in each case is shown once.
 func TestCheckPanics(t *testing.T) {
 	op := current(t, "replicaset")

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -176,6 +178,67 @@ func (op *operator) addCRDs(err error) (added []*check.File) {
 		}
 	}
 	return added
+}
+
+// missed matches the error of a request or a cache read for an object that does not exist.
+var missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? "([^"]+)" not found`)
+
+// missing returns an object of another sample file, and the name of this file, if err says that the operator did not
+// find the object. It returns nil if the sample has the object already.
+func (op *operator) missing(err error, sample *check.File) (*unstructured.Unstructured, string) {
+	for _, match := range missed.FindAllStringSubmatch(saidBy(err), -1) {
+		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
+		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
+		is := func(o *unstructured.Unstructured) bool {
+			kind := strings.ToLower(o.GetKind())
+			return o.GetName() == name && (kind == what || kind+"s" == what)
+		}
+		if slices.ContainsFunc(sample.Objects, func(o check.Object) bool { return is(o.Unstructured) }) {
+			continue
+		}
+		for _, f := range op.Samples {
+			for _, o := range f.Objects {
+				if f == sample || !is(o.Unstructured) {
+					continue
+				}
+				found := o.DeepCopy()
+				if o.GetNamespace() != "" || op.namespaced(found) {
+					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), sample.Objects[0].GetNamespace()))
+				}
+				return found, f.Name
+			}
+		}
+	}
+	return nil, ""
+}
+
+// namespaced reports whether a CRD says that an object has a namespace.
+func (op *operator) namespaced(o *unstructured.Unstructured) bool {
+	for _, f := range op.CRDs {
+		for _, crd := range f.Objects {
+			kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+			group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+			if scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope"); kind == o.GetKind() &&
+				group == o.GroupVersionKind().Group {
+				return scope == "Namespaced"
+			}
+		}
+	}
+	return false
+}
+
+// addMissing adds an object of another sample to a sample, in the same namespace, if err says that the operator did not
+// find it. It adds no object of the sample's kind, because that would be a second sample. It adds no object to other
+// namespaces, which may not exist.
+func (op *operator) addMissing(err error, sample *check.File) (added *unstructured.Unstructured, from string) {
+	added, from = op.missing(err, sample)
+	of := sample.Objects[0]
+	if added == nil || added.GroupVersionKind() == of.GroupVersionKind() ||
+		added.GetNamespace() != "" && added.GetNamespace() != cmp.Or(of.GetNamespace(), "default") {
+		return nil, ""
+	}
+	sample.Objects = append(slices.Clone(sample.Objects), check.Object{Unstructured: added})
+	return added, from
 }
 
 func (op *operator) find(kind, namespace, name string) *unstructured.Unstructured {
