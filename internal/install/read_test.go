@@ -94,6 +94,10 @@ func TestSamples(t *testing.T) {
 			"-- config/samples/variant/b.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/a.yaml:1", 1},
 		{"no variant beside it", "-- config/samples/widget.yaml --\n" + widget("v1", "a", "{x: 1}") + secret +
 			"-- config/samples/tls_widget.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/widget.yaml:1", 1},
+		{"none for OpenShift", "-- config/samples/openshift/a.yaml --\n" + widget("v1", "a", "{x: 1}") +
+			"-- config/samples/plain/a.yaml --\n" + widget("v1", "a", "{x: 1, y: 2}"), "config/samples/plain/a.yaml:1", 0},
+		{"config/samples first, even for OpenShift", "-- config/samples/openshift.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- examples/a.yaml --\n" +
+			widget("v1", "a", "{x: 1}"), "config/samples/openshift.yaml:1", 0},
 		{"the stored version", "-- config/samples/sidecar.yaml --\n" + widget("v1alpha1", "a", "{x: 1}") +
 			"-- config/samples/core_v1_widget.yaml --\n" + widget("v1", "b", "{x: 1}"), "config/samples/core_v1_widget.yaml:1", 0},
 		{"no version that is not served", "-- examples/a.yaml --\n" + widget("v2", "a", "{x: 1}") + "-- other/b.yaml --\n" +

@@ -257,7 +257,8 @@ func likelihood(file string) int {
 
 // compare compares two samples of a kind. The better one comes first. A sample of another version than the stored one is
 // worse, because only the stored version can be watched. A sample without a spec is worse, because kubebuilder generates
-// such samples. A sample whose file has a long name is worse, because it is often a variant.
+// such samples. A sample whose file has a long name is worse, because it is often a variant. A sample for OpenShift is
+// worse, because it may need kinds that Kubernetes does not have.
 func (f *finder) compare(a, b Object, versions []string) int {
 	empty := func(o Object) int {
 		if spec, ok := o.Object["spec"].(map[string]any); ok && len(spec) == 0 || !ok && o.Object["spec"] == nil {
@@ -273,6 +274,12 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		}
 		return 1
 	}
+	openshift := func(o Object) int {
+		if slices.ContainsFunc(strings.Split(o.File, "/"), func(part string) bool { return slices.Contains(words(part), "openshift") }) {
+			return 1
+		}
+		return 0
+	}
 	size := func(o Object) int {
 		for _, d := range f.documents(o.File) {
 			if d.line == o.Line {
@@ -282,7 +289,8 @@ func (f *finder) compare(a, b Object, versions []string) int {
 		return 0
 	}
 	stored := func(o Object) int { return min(slices.Index(versions, o.GroupVersionKind().Version), 1) }
-	return cmp.Or(stored(a)-stored(b), empty(a)-empty(b), likelihood(a.File)-likelihood(b.File), named(a)-named(b),
+	return cmp.Or(stored(a)-stored(b), empty(a)-empty(b), likelihood(a.File)-likelihood(b.File), openshift(a)-openshift(b),
+		named(a)-named(b),
 		strings.Count(a.File, "/")-strings.Count(b.File, "/"), len(words(path.Base(a.File)))-len(words(path.Base(b.File))),
 		len(f.documents(a.File))-len(f.documents(b.File)),
 		slices.Index(versions, a.GroupVersionKind().Version)-slices.Index(versions, b.GroupVersionKind().Version),
