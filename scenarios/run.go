@@ -197,10 +197,14 @@ func (e *refused) Error() string { return "refused: " + e.text }
 func (r *Run) act(label string, f func() error) error {
 	r.settled.dirty = true
 	if r.racing() {
-		s := r.step
+		s, timeouts := r.step, 0
 		r.t.LaterUntil(label, func() bool {
 			err := f()
 			r.note(s, err)
+			if timedOut(err) {
+				timeouts++
+				return timeouts == mostTimeouts
+			}
 			return !unreachable(err)
 		})
 		return nil
@@ -221,9 +225,16 @@ func (r *Run) racing() bool {
 
 // unreachable reports whether a request failed because the process that serves a webhook does not run. The user then
 // repeats the request.
-func unreachable(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "failed to call webhook") &&
-		strings.Contains(err.Error(), "connection refused")
+func unreachable(err error) bool { return webhookFailed(err, "connection refused") }
+
+// timedOut reports whether a request failed because a webhook did not answer in time. For example, the webhook may read
+// from caches that are not filled yet. The user then repeats the request, until it has failed mostTimeouts times.
+func timedOut(err error) bool { return webhookFailed(err, "context deadline exceeded") }
+
+const mostTimeouts = 60
+
+func webhookFailed(err error, why string) bool {
+	return err != nil && strings.Contains(err.Error(), "failed to call webhook") && strings.Contains(err.Error(), why)
 }
 
 func (r *Run) note(s *Step, err error) {

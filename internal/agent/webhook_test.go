@@ -246,9 +246,16 @@ func TestSampleIsDenied(t *testing.T) {
 	}
 }
 
-// If the operator's webhook denies the label of the case two-owners, the case does not require the label.
+// If the operator's webhook denies the label of the case two-owners, the case does not require the label. If the webhook
+// does not answer yet, the user adds the label later.
 func TestDeniedLabelIsNotMissed(t *testing.T) {
-	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\n", "UPDATE")
+	for _, name := range []string{"bad", "late"} {
+		t.Run(name, func(t *testing.T) { keepsLabel(t, name) })
+	}
+}
+
+func keepsLabel(t *testing.T, name string) {
+	plan, err := admitting(t, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "+name+"}\n", "UPDATE")
 	must(t, err)
 	i := slices.IndexFunc(plan.Cases, func(c check.DerivedCase) bool { return c.Name == "two-owners" })
 	x, err := plan.Cases[i].World(nil).Explore(t.Context(), t.TempDir(), scenarios.ExploreOptions{Schedules: 3, Steps: 30_000})

@@ -249,8 +249,10 @@ func nap(d time.Duration) {
 	syscall.Nanosleep(&wait, nil)
 }
 
-// serve runs a webhook that denies objects with the name bad. As a mutating webhook it adds a label to the others.
+// serve runs a webhook that denies objects with the name bad. As a mutating webhook it adds a label to the others. For
+// objects with the name late, it does not answer in the first 15 seconds, and it allows them unchanged later.
 func serve() {
+	began := time.Now()
 	for {
 		if _, err := os.Stat("/certs/tls.crt"); err == nil {
 			break
@@ -263,6 +265,10 @@ func serve() {
 				Request struct{ UID, Name string }
 			}
 			json.NewDecoder(r.Body).Decode(&review)
+			late := review.Request.Name == "late"
+			if late && time.Since(began) < 15*time.Second {
+				time.Sleep(time.Minute)
+			}
 			list, err := http.Get(api + "configmaps")
 			if err != nil || list.StatusCode != http.StatusOK {
 				http.Error(w, "the API server cannot be read", http.StatusInternalServerError)
@@ -270,7 +276,7 @@ func serve() {
 			}
 			list.Body.Close()
 			patch := ""
-			if r.URL.Path == "/mutate" {
+			if r.URL.Path == "/mutate" && !late {
 				operation := []byte(`[{"op":"add","path":"/metadata/labels","value":{"admitted":"yes"}}]`)
 				patch = fmt.Sprintf(`,"patchType":"JSONPatch","patch":%q`, base64.StdEncoding.EncodeToString(operation))
 			}
