@@ -302,10 +302,14 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	for {
 		added, crds := op.addOwn(err), op.addCRDs(err)
 		other, from := op.addMissing(err, sample)
-		if len(added)+len(crds) == 0 && other == nil {
+		certificate := op.addCertificate(err)
+		if len(added)+len(crds) == 0 && other == nil && certificate == "" {
 			break
 		}
 		line.clear()
+		if certificate != "" {
+			c.note("a certificate is added in " + certificate + ": the operator reads it, and its manifests mount none")
+		}
 		if other != nil {
 			c.note(fmt.Sprintf("%s %s of %s is added: the operator looks for it", other.GetKind(),
 				path.Join(other.GetNamespace(), other.GetName()), from))

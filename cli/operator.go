@@ -32,6 +32,10 @@ type operator struct {
 	Own       []*unstructured.Unstructured // the operator's workload and Pods, added only if the operator reads them
 	Samples   []*check.File                // each is explored separately
 
+	// Mount mounts a Secret of the operator's namespace, which it returns, in the operator's processes. If it is nil, no
+	// Secret can be mounted.
+	Mount func(secret, dir string) (namespace string)
+
 	// Host builds the operator. The returned function makes a controller. It is called once for each sample.
 	Host  func(ctx context.Context) (func(as host.Controller) host.Controller, error)
 	Reuse func(world agent.World) (why string) // see agent.Binary.Reuse; nil means that no process is reused
@@ -183,33 +187,53 @@ func (op *operator) addCRDs(err error) (added []*check.File) {
 // missed matches the error of a request or a cache read for an object that does not exist.
 var missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? "([^"]+)" not found`)
 
-// missing returns an object of another sample file, and the name of this file, if err says that the operator did not
-// find the object. It returns nil if the sample has the object already.
-func (op *operator) missing(err error, sample *check.File) (*unstructured.Unstructured, string) {
-	for _, match := range missed.FindAllStringSubmatch(saidBy(err), -1) {
+const eachNamespace = "each namespace"
+
+// standard returns a file with the objects that kube-controller-manager creates in each namespace.
+func standard() *check.File {
+	f := &check.File{Name: eachNamespace}
+	for kind, name := range map[string]string{"ServiceAccount": "default", "ConfigMap": "kube-root-ca.crt"} {
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
+		o.SetName(name)
+		if kind == "ConfigMap" {
+			o.Object["data"] = map[string]any{"ca.crt": agent.Authority}
+		}
+		f.Objects = append(f.Objects, check.Object{Unstructured: o, Line: 1})
+	}
+	return f
+}
+
+// missing returns an object that the operator did not find according to err: an object of another sample file, or one
+// that each namespace has. from is the name of the file. The object gets the namespace where the operator looks for it:
+// the namespace that err names, or that of the sample. If the sample has the object already, missing returns nil.
+func (op *operator) missing(err error, sample *check.File) (best *unstructured.Unstructured, from string) {
+	said := saidBy(err)
+	for _, match := range missed.FindAllStringSubmatch(said, -1) {
 		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
 		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
-		is := func(o *unstructured.Unstructured) bool {
-			kind := strings.ToLower(o.GetKind())
-			return o.GetName() == name && (kind == what || kind+"s" == what)
-		}
-		if slices.ContainsFunc(sample.Objects, func(o check.Object) bool { return is(o.Unstructured) }) {
-			continue
-		}
-		for _, f := range op.Samples {
+		for _, f := range append(slices.Clone(op.Samples), standard()) {
 			for _, o := range f.Objects {
-				if f == sample || !is(o.Unstructured) {
-					continue
+				kind, own := strings.ToLower(o.GetKind()), o.GetNamespace()
+				if f == sample || o.Line == 0 || o.GetName() != name || kind != what && kind+"s" != what {
+					continue // addMissing has added the objects without a line
 				}
-				found := o.DeepCopy()
-				if o.GetNamespace() != "" || op.namespaced(found) {
-					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), sample.Objects[0].GetNamespace()))
+				found, exact := o.DeepCopy(), own != "" && strings.Contains(said, own+"/"+name)
+				if !exact && (own != "" || f.Name == eachNamespace || op.namespaced(found)) {
+					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), sample.Objects[0].GetNamespace(), "default"))
 				}
-				return found, f.Name
+				has := slices.ContainsFunc(sample.Objects, func(o check.Object) bool {
+					return o.GroupVersionKind() == found.GroupVersionKind() && o.GetName() == name && o.GetNamespace() == found.GetNamespace()
+				})
+				if !has && (best == nil || exact) {
+					best, from = found, f.Name
+				}
 			}
 		}
+		if best != nil {
+			break
+		}
 	}
-	return nil, ""
+	return best, from
 }
 
 // namespaced reports whether a CRD says that an object has a namespace.
@@ -227,17 +251,24 @@ func (op *operator) namespaced(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// addMissing adds an object of another sample to a sample, in the same namespace, if err says that the operator did not
-// find it. It adds no object of the sample's kind, because that would be a second sample. It adds no object to other
-// namespaces, which may not exist.
+// addMissing adds an object of another sample, and its namespace, to a sample, if err says that the operator did not find
+// the object. It adds no object of the sample's kind, because that would be a second sample.
 func (op *operator) addMissing(err error, sample *check.File) (added *unstructured.Unstructured, from string) {
 	added, from = op.missing(err, sample)
-	of := sample.Objects[0]
-	if added == nil || added.GroupVersionKind() == of.GroupVersionKind() ||
-		added.GetNamespace() != "" && added.GetNamespace() != cmp.Or(of.GetNamespace(), "default") {
+	if added == nil || added.GroupVersionKind() == sample.Objects[0].GroupVersionKind() {
 		return nil, ""
 	}
-	sample.Objects = append(slices.Clone(sample.Objects), check.Object{Unstructured: added})
+	sample.Objects = slices.Clone(sample.Objects)
+	if name := added.GetNamespace(); name != "" && name != cmp.Or(sample.Objects[0].GetNamespace(), "default") {
+		space := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+		space.SetName(name)
+		if has := slices.ContainsFunc(sample.Objects, func(o check.Object) bool {
+			return o.GetKind() == "Namespace" && o.GetName() == name
+		}); !has {
+			sample.Objects = append(sample.Objects, check.Object{Unstructured: space})
+		}
+	}
+	sample.Objects = append(sample.Objects, check.Object{Unstructured: added})
 	return added, from
 }
 
