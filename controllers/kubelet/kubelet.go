@@ -6,6 +6,7 @@ package kubelet
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -208,13 +209,20 @@ func (k *kubelet) finish(ctx context.Context, pod *corev1.Pod) error {
 // exitCode is the annotation with the exit code of a pod's containers. The default is 0.
 const exitCode = "threelaws.example/exit-code"
 
+// serves reports whether a container has a readiness probe. Such a container waits for requests of clients.
+func serves(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.ReadinessProbe != nil })
+}
+
 // ended returns a status patch that ends a running pod: simulated containers end as soon as they run. It returns nil if
-// the pod's restart policy restarts the containers. The exit code decides between Succeeded and Failed. The status does
-// not count restarts.
+// the pod's restart policy restarts the containers, or if one of them serves and no annotation has its exit code. The
+// exit code decides between Succeeded and Failed. The status does not count restarts.
 func ended(pod *corev1.Pod) []byte {
-	code, _ := strconv.Atoi(pod.Annotations[exitCode])
+	text, set := pod.Annotations[exitCode]
+	code, _ := strconv.Atoi(text)
 	switch {
 	case pod.Spec.RestartPolicy == corev1.RestartPolicyAlways,
+		serves(pod) && !set,
 		pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && code != 0:
 		return nil
 	}
