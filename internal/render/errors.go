@@ -329,7 +329,11 @@ func logged(line string) (text string, wrong bool) {
 		return text, wrong
 	}
 	if strings.HasPrefix(line, "{") {
-		if fields := object(line); fields != nil {
+		fields := object(line)
+		if fields == nil {
+			fields = truncated(line)
+		}
+		if fields != nil {
 			level := first(fields, "level", "severity", "lvl")
 			text = first(fields, "msg", "message", "M")
 			if err := first(fields, "error", "err"); err != "" {
@@ -353,6 +357,27 @@ func logged(line string) (text string, wrong bool) {
 	}
 	text = strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 	return text, severe.MatchString(text) || refused.MatchString(text)
+}
+
+// jsonText matches a field of a JSON object whose value is a string.
+var jsonText = regexp.MustCompile(`"(\w+)":\s*("(?:[^"\\]|\\.)*")`)
+
+// truncated returns the fields of a truncated JSON object that are strings, or nil if none of them is a message.
+func truncated(line string) (fields map[string]any) {
+	for _, m := range jsonText.FindAllStringSubmatch(line, -1) {
+		text := ""
+		if json.Unmarshal([]byte(m[2]), &text) != nil || fields[m[1]] != nil {
+			continue
+		}
+		if fields == nil {
+			fields = map[string]any{}
+		}
+		fields[m[1]] = text
+	}
+	if first(fields, "msg", "message", "M") == "" {
+		return nil
+	}
+	return fields
 }
 
 func object(text string) (fields map[string]any) {

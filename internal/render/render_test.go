@@ -277,6 +277,18 @@ func TestDigestOfUsage(t *testing.T) {
 	}
 }
 
+// A JSON line may be truncated, for example in its stack trace. It is an error all the same.
+func TestDigestOfTruncatedJSON(t *testing.T) {
+	line := `{"level":"error","time":"2017-03-01T00:00:00Z","msg":"Reconciler error","n":3,"error":"no \"web\"","stacktrace":"main.main\n\t/a/ma`
+	errors, others := render.Digest([]string{line, `{"level":"info","msg":"starts","at":"a`, `{"a":"b","cut`})
+	if !slices.Equal(errors, []string{`ERROR Reconciler error: no "web"`}) || !slices.Equal(others, []string{"INFO starts", `{"a":"b","cut`}) {
+		t.Errorf("errors %q, others %q", errors, others)
+	}
+	if message, times := render.LastError([]string{line, line}); times != 2 {
+		t.Errorf("the last error is %q, %d times", message, times)
+	}
+}
+
 // A long error keeps its end, where a wrapped error has its cause.
 func TestDigestKeepsTheCause(t *testing.T) {
 	cause := `widgets.example.com "other" not found`
