@@ -127,6 +127,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 		return err
 	}
 	if c.replay != "" {
+		op.Others = slices.Clone(op.Samples)
 		op.Samples = slices.DeleteFunc(op.Samples, func(f *check.File) bool { return !c.replays(f) })
 	}
 	c.began, c.samples = time.Now(), len(op.Samples)

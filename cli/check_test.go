@@ -221,6 +221,35 @@ metadata: {name: other}
 	}
 }
 
+// A replay of a failure adds the same objects of other samples.
+func TestCheckReplaysWithAddedObject(t *testing.T) {
+	op := current(t, "replicaset")
+	right := op.New
+	op.New = func(env *host.Env) host.Reconciler {
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			if _, err := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), "default", "other"); err != nil {
+				return err
+			}
+			_, first := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), "default", "web-1")
+			if err := right(env).Sync(ctx, key); first == nil {
+				return err
+			}
+			panic("no luck")
+		})
+	}
+	c := newChecked(t, op)
+	c.samples = []string{"other.yaml"}
+	write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")
+	added := "ConfigMap other of other.yaml is added: the operator looks for it\n"
+	got := c.run("-n", "3", "--case", "one-owner")
+	got.wants(t, scenarios.ExitFail, added, " VIOLATES never-panic: ")
+	kept, _ := filepath.Glob("testdata/threelaws/*/*.txtar")
+	if len(kept) == 0 {
+		t.Fatalf("nothing is kept:\n%s", got.out)
+	}
+	c.run("--replay", filepath.ToSlash(kept[0])).wants(t, scenarios.ExitFail, added, " VIOLATES never-panic: ")
+}
+
 // If an operator does not find the certificate of its webhooks, check mounts one.
 func TestCheckAddsCertificate(t *testing.T) {
 	for said, dir := range map[string]string{

@@ -31,6 +31,7 @@ type operator struct {
 	Installed []*unstructured.Unstructured
 	Own       []*unstructured.Unstructured // the operator's workload and Pods, added only if the operator reads them
 	Samples   []*check.File                // each is explored separately
+	Others    []*check.File                // further samples, which only have objects that the operator may lack
 
 	// Mount mounts a Secret of the operator's namespace, which it returns, in the operator's processes. If it is nil, no
 	// Secret can be mounted.
@@ -211,7 +212,7 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 	for _, match := range missed.FindAllStringSubmatch(said, -1) {
 		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
 		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
-		for _, f := range append(slices.Clone(op.Samples), standard()) {
+		for _, f := range append(slices.Concat(op.Samples, op.Others), standard()) {
 			for _, o := range f.Objects {
 				kind, own := strings.ToLower(o.GetKind()), o.GetNamespace()
 				if f == sample || o.Line == 0 || o.GetName() != name || kind != what && kind+"s" != what {
