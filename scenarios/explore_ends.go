@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -230,7 +229,10 @@ func (r *Run) endOf() end {
 func (r *Run) scaled() map[sim.Ref]bool {
 	all := map[sim.Ref]bool{}
 	r.each(r.t.Server.KindNamed("hpa"), func(ref sim.Ref, obj runtime.Object) {
-		if hpa, is := obj.(*autoscalingv2.HorizontalPodAutoscaler); is {
+		var hpa struct {
+			Spec struct{ ScaleTargetRef struct{ Kind, Name string } }
+		}
+		if data, err := json.Marshal(obj); err == nil && json.Unmarshal(data, &hpa) == nil {
 			to := hpa.Spec.ScaleTargetRef
 			all[sim.Ref{Kind: to.Kind, Namespace: ref.Namespace, Name: to.Name}] = true
 		}

@@ -269,9 +269,11 @@ func Digest(lines []string) (errors, others []string) {
 	return errors, others
 }
 
-// LastError returns the last message in the output of a program if it is an error, and how often the output has this
-// message. It returns "" for another message, and for empty output. It skips stack traces.
+// LastError returns the last error in the output of a program, and how often the output has it. Other messages may
+// follow only if they also occur between two of its occurrences, as in the loop of a retry. Otherwise LastError returns
+// "". It skips stack traces.
 func LastError(lines []string) (message string, times int) {
+	after, between := map[string]bool{}, map[string]bool{} // other messages after the last occurrence, and before it
 	for i, line := range slices.Backward(lines) {
 		text, wrong := "", false
 		if !frame(lines, i) {
@@ -280,10 +282,18 @@ func LastError(lines []string) (message string, times int) {
 		switch {
 		case text == "":
 		case message == "" && !wrong:
-			return "", 0
+			after[text] = true
 		case message == "" || text == message:
 			message, times = text, times+1
+			for other := range between {
+				delete(after, other) //detcheck:ordered the messages are independent
+			}
+		default:
+			between[text] = true
 		}
+	}
+	if len(after) > 0 {
+		return "", 0
 	}
 	return message, times
 }

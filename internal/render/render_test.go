@@ -300,6 +300,20 @@ func TestDigestKeepsTheCause(t *testing.T) {
 	}
 }
 
+// A retry may log other messages after its error. Messages that come only once end the retries.
+func TestLastErrorOfARetry(t *testing.T) {
+	retry := []string{"ERROR no such host", "INFO nodes are starting"}
+	for _, c := range []struct {
+		then []string
+		want int
+	}{{nil, 2}, {[]string{"INFO it runs"}, 0}, {[]string{"INFO nodes are starting", "INFO nodes are starting"}, 2},
+		{[]string{"ERROR another"}, 1}} {
+		if message, times := render.LastError(slices.Concat([]string{"INFO it runs"}, retry, retry, c.then)); times != c.want {
+			t.Errorf("after %q: %q %d times, want %d", c.then, message, times, c.want)
+		}
+	}
+}
+
 // A program's errors come first. Stack traces are left out. Structured lines keep only message and error.
 func TestDigest(t *testing.T) {
 	lines := strings.Split(`2017-03-01T00:00:00Z	INFO	Starting workers	{"controller": "memcached", "worker count": 1}
