@@ -103,8 +103,9 @@ func (r *Run) failExpect(text string) {
 	}
 	from := r.telling.initial()
 	b.Record = r.lastRecord(r.telling.lines(&r.counting, from, false))
-	if end := r.telling.history.At(r.telling.history.Len() - 1); end != nil && end.Op == sim.Settled {
-		b.Record = end.Index // the expectation is about the settled world, not about the last write
+	end := r.telling.history.At(r.telling.history.Len() - 1)
+	if r.step.Verb == verbEnsure.Name && end != nil && end.Op == sim.Settled {
+		b.Record = end.Index // the condition is about the settled world, not about the last write
 	}
 	r.fail(ExitFail, b, from)
 }

@@ -109,6 +109,38 @@ func TestKeysOfKnownPrimes(t *testing.T) {
 	}
 }
 
+// Random numbers of a package's initialization are repeatable, and differ from life to life. Otherwise a restarted program
+// would choose the names that it has chosen before.
+func TestEarlyRandomNumbers(t *testing.T) {
+	c := program(t, "bare", "drawn").Controller(keeper)
+	early := func() (values []string) {
+		w := run(t, c, sim.Zero{}, nil)
+		defer w.Stop()
+		for _, name := range []string{"second", "third"} {
+			w.Cluster.Process("keeper").Restart(0)
+			must(t, create(w, configMap(name)))
+			w.Settle(trial.Limits{Writes: 1000, Steps: 20_000})
+		}
+		for _, name := range []string{"m0", "second", "third"} {
+			values = append(values, string(secret(w, name).Data["stamp"]))
+		}
+		return values
+	}
+	one := early()
+	if again := early(); !slices.Equal(one, again) {
+		t.Errorf("%q, then %q", one, again)
+	}
+	for source := range 2 { // of the time, and of package math/rand
+		seen := map[string]bool{}
+		for _, value := range one {
+			seen[strings.Fields(value)[source]] = true
+		}
+		if len(seen) != len(one) {
+			t.Errorf("the lives have the numbers %q", one)
+		}
+	}
+}
+
 // A program that waits ten minutes before it writes has not settled before.
 func TestLateTimer(t *testing.T) {
 	c := program(t, "bare", "patient").Controller(keeper)

@@ -53,7 +53,7 @@ const orders = 64
 
 // Start begins a life. It takes a process from the pool.
 func (l *life) Start() {
-	l.process = l.pool.take()
+	l.process = l.pool.take(l.room.begun)
 	l.process.all = &l.pod.printed
 	l.over, l.err, l.asked, l.queries, l.next, l.late = false, nil, nil, nil, 0, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}

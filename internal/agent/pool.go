@@ -27,9 +27,9 @@ type Binary struct {
 	Ports       map[string]int64 // port numbers by name; the targetPort of a webhook's Service can be such a name
 
 	mu    sync.Mutex
-	world World         // the argument of Reuse; nil if every life has a new process
-	idle  []*process    // processes that have finished a life and can be used again
-	ready chan *process // processes that were started before they are needed
+	world World            // the argument of Reuse; nil if every life has a new process
+	idle  []*process       // processes that have finished a life and can be used again
+	ready [2]chan *process // processes that were started before they are needed, for the first lives of a world
 	stop  chan struct{}
 	done  sync.WaitGroup
 	waits map[string]bool // the texts that [Binary.Waits] returns
@@ -42,11 +42,11 @@ type World func(hosting func(as host.Controller) host.Controller, seed uint64) (
 
 // pool supplies the processes for lives.
 type pool interface {
-	take() *process             // returns a process without a life
+	take(life int) *process     // returns a process for the life with this number in its world
 	give(p *process, now int64) // takes back a process; its life ends at the time now
 }
 
-// ahead is the number of processes that are started before they are needed.
+// ahead is the number of processes that are started for each life before they are needed.
 const ahead = 2
 
 // rehearsals is the number of schedules that Reuse compares and that warm runs.
@@ -67,7 +67,7 @@ func (b *Binary) Reuse(world World) (why string) {
 	}
 	var hashes [rehearsals]uint64
 	for process := range 2 {
-		one := &single{binary: b, process: b.start()}
+		one := &single{binary: b, process: b.start(0)}
 		wrote := one.warm(world)
 		for i := range hashes {
 			seed := i
@@ -136,9 +136,9 @@ func (s *single) run(world World, seed uint64) (wrote string, hash uint64) {
 	return wrote, hash
 }
 
-func (s *single) take() *process {
+func (s *single) take(life int) *process {
 	if s.goes || s.why != "" { // another replica uses the process, or it cannot serve another life
-		return s.binary.start()
+		return s.binary.start(life)
 	}
 	s.begun, s.goes = true, true
 	return s.process
@@ -169,7 +169,10 @@ func (b *Binary) finish(p *process, now int64) (why string) {
 	return ""
 }
 
-func (b *Binary) take() *process {
+func (b *Binary) take(life int) *process {
+	if b.world != nil {
+		life = 0 // a process serves lives with any number
+	}
 	b.mu.Lock()
 	if n := len(b.idle); n > 0 {
 		p := b.idle[n-1]
@@ -177,12 +180,19 @@ func (b *Binary) take() *process {
 		b.mu.Unlock()
 		return p
 	}
-	if b.ready == nil {
-		b.ready, b.stop = make(chan *process, ahead), make(chan struct{})
-		b.done.Add(1)
-		go b.prepare(b.ready, b.stop)
+	if life >= len(b.ready) {
+		b.mu.Unlock()
+		return b.start(life)
 	}
-	ready := b.ready
+	if b.stop == nil {
+		b.stop = make(chan struct{})
+	}
+	if b.ready[life] == nil {
+		b.ready[life] = make(chan *process, ahead)
+		b.done.Add(1)
+		go b.prepare(life, b.ready[life], b.stop)
+	}
+	ready := b.ready[life]
 	b.mu.Unlock()
 	return <-ready
 }
@@ -197,15 +207,15 @@ func (b *Binary) give(p *process, now int64) {
 	b.mu.Unlock()
 }
 
-func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
+func (b *Binary) prepare(life int, ready chan<- *process, stop <-chan struct{}) {
 	defer b.done.Done()
 	runtime.LockOSThread() // the kernel kills a process when the thread that started it ends
 	for {
-		p := b.start()
+		p := b.start(life)
 		if b.world != nil {
 			one := &single{binary: b, process: p}
 			if one.warm(b.world); one.why != "" { // the new process is not warmed; its first life reports the error
-				p = b.start()
+				p = b.start(life)
 			}
 		}
 		select {
@@ -221,17 +231,19 @@ func (b *Binary) prepare(ready chan<- *process, stop <-chan struct{}) {
 func (b *Binary) Close() {
 	b.mu.Lock()
 	idle, ready, stop := b.idle, b.ready, b.stop
-	b.idle, b.ready = nil, nil
+	b.idle, b.ready, b.stop = nil, [2]chan *process{}, nil
 	b.mu.Unlock() // needed by a world that prepare may run; b.done waits for prepare
 	for _, p := range idle {
 		p.kill()
 	}
-	if ready == nil {
+	if stop == nil {
 		return
 	}
 	close(stop)
 	b.done.Wait()
-	for len(ready) > 0 {
-		(<-ready).kill()
+	for _, prepared := range ready {
+		for len(prepared) > 0 {
+			(<-prepared).kill()
+		}
 	}
 }

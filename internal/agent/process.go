@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -37,7 +38,7 @@ type process struct {
 }
 
 // start starts a process. If that fails, it returns a process for which every command fails.
-func (b *Binary) start() *process {
+func (b *Binary) start(life int) *process {
 	p := &process{cmd: exec.Command(b.Path, b.Args...), waited: make(chan struct{}), answers: map[int64]wire.Message{}}
 	if p.root, p.broken = b.root(); p.broken != nil {
 		return p
@@ -61,6 +62,7 @@ func (b *Binary) start() *process {
 	p.dog.process = p
 	p.cmd.Dir = filepath.Join(p.root, b.WorkingDir)
 	p.cmd.Env = append(b.environment(p.root), wire.Environment+"="+wire.Version,
+		wire.Life+"="+strconv.Itoa(life),
 		"GODEBUG=asynctimerchan=0", "GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=crash", "TZ=UTC")
 	p.cmd.Stdout, p.cmd.Stderr = &p.crash, &p.crash
 	p.cmd.ExtraFiles = []*os.File{commands, reports}

@@ -14,6 +14,9 @@ import (
 // Environment is the environment variable that makes a process run the agent. The world sets it to [Version].
 const Environment = "THREELAWS_AGENT"
 
+// Life is the environment variable with the number of a process's life in its world. It seeds package initialization.
+const Life = "THREELAWS_LIFE"
+
 // Version is the version of the protocol.
 const Version = "5"
 

@@ -12,6 +12,7 @@ import (
 	"hash/fnv"
 	"io"
 	"maps"
+	mathrand "math/rand"
 	"net/http"
 	"os"
 	"runtime"
@@ -321,6 +322,8 @@ func watch(client *http.Client, from, does string) {
 var (
 	mu   sync.Mutex
 	once sync.Once
+
+	drawn = fmt.Sprint(mathrand.New(mathrand.NewSource(time.Now().UnixNano())).Intn(1000), mathrand.Intn(1000))
 )
 
 func keep(client *http.Client, m object, does string) {
@@ -344,6 +347,8 @@ func keep(client *http.Client, m object, does string) {
 		stamp = keys()
 	case "name":
 		stamp, _ = os.Hostname()
+	case "drawn":
+		stamp = drawn
 	case "patient":
 		time.Sleep(10 * time.Minute)
 		stamp = "late"

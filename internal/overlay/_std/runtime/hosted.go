@@ -6,11 +6,21 @@ import (
 	"unsafe"
 )
 
-// hostedTime is the time in a hosted process before its world begins. Package initialization may use it as a seed.
-const hostedTime = 1488326400 // 2017-03-01, the epoch of every world
+// hostedTime is the time in a hosted process before its world begins. Package initialization may use it as a seed. It is
+// 2017-03-01, the epoch of every world, and later by one second for each earlier life of the world.
+var hostedTime int64 = 1488326400
 
-// hostedInit sets hosted.On. It is called when the environment can be read.
-func hostedInit() { hosted.On = gogetenv("THREELAWS_AGENT") != "" }
+// hostedInit sets hosted.On, and the seeds for the package initialization of the process's life. It is called when the
+// environment can be read.
+func hostedInit() {
+	hosted.On = gogetenv("THREELAWS_AGENT") != ""
+	digits, life := gogetenv("THREELAWS_LIFE"), int64(0)
+	for i := 0; i < len(digits); i++ {
+		life = 10*life + int64(digits[i]-'0')
+	}
+	hostedTime += life
+	hostedDrawn = [2]uint64{hostedMix(uint64(life)), ^hostedMix(uint64(life))}
+}
 
 // In a hosted process, a goroutine with one of these wait reasons also counts as durably blocked (see
 // testing/synctest), because no message of the world ends its wait.
@@ -25,10 +35,18 @@ var hostedIdle = [len(waitReasonStrings)]bool{
 	waitReasonSyncWaitGroupWait: true,
 }
 
-var hostedDrawn uint64
+// hostedDrawn has the states of two streams of random numbers: of goroutine 1, which initializes all packages, and of the
+// other goroutines outside of the bubble, whose order may vary.
+var hostedDrawn [2]uint64
 
 // hostedRand returns a random number for a goroutine outside of the bubble.
-func hostedRand() uint64 { return hostedMix(atomic.Xadd64(&hostedDrawn, -0x61c8864680b583eb)) }
+func hostedRand() uint64 {
+	i := 1
+	if getg().goid == 1 {
+		i = 0
+	}
+	return hostedMix(atomic.Xadd64(&hostedDrawn[i], -0x61c8864680b583eb))
+}
 
 func (b *synctestBubble) draw() uint64 {
 	b.drawn += 0x9e3779b97f4a7c15
