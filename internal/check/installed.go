@@ -83,10 +83,7 @@ func (s *operator) text() string {
 	for _, m := range s.held {
 		texts = append(texts, compact(m))
 	}
-	if len(s.installed) > 0 {
-		texts = append(texts, world(s.installed...))
-	}
-	return strings.Join(texts, "---\n")
+	return documents(append(texts, world(s.installed...))...)
 }
 
 // compact returns a CRD in one line of JSON without descriptions. This reduces KubeRay's RayJob from 1.3 MB to 0.4 MB.

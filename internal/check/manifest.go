@@ -181,7 +181,12 @@ func world(all ...manifest) string {
 	for _, m := range all {
 		texts = append(texts, m.text())
 	}
-	return strings.Join(texts, "---\n")
+	return documents(texts...)
+}
+
+// documents joins YAML texts, of which some may be empty.
+func documents(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "---\n")
 }
 
 func appendOnce[T comparable](list []T, item T) []T {

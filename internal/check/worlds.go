@@ -266,17 +266,33 @@ func (f *found) rival(s *operator) manifest {
 
 // whole converts a place to a casefile.Case.
 func (p *place) whole(s *operator, c host.Controller) casefile.Case {
-	objects := append(append([]manifest(nil), s.around...), p.objects...)
+	needed, others := s.needed(c.Hosted())
+	objects := append(others, p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
 	if c.Hosted() { // a program may watch any kind, so minimized failures keep all CRDs
-		w.CRDs, w.Installed = s.files, s.installs
+		w.CRDs, w.Installed = s.files, documents(s.installs, needed)
 	} else {
+		w.Installed = needed
 		objects = append(append(append([]manifest(nil), s.definitions...), s.installed...), objects...)
 	}
 	w.World = world(objects...)
 	return w
+}
+
+// needed divides the objects in the sample's file. text contains those that stay when a failure is minimized: without the
+// Secret that a sample names, a controller may fail for another reason. The CRDs of the others may be created later.
+func (s *operator) needed(all bool) (text string, others []manifest) {
+	var needed []manifest
+	for _, m := range s.around {
+		if all || !s.custom(m.GroupVersionKind()) {
+			needed = append(needed, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	return world(needed...), others
 }
 
 // timed adds the duration of the world to the settle steps.

@@ -177,6 +177,20 @@ func TestInstalledAndWrong(t *testing.T) {
 	}
 }
 
+// A failure is minimized without removing the objects in the sample's file, since the controller may need them.
+func TestObjectsOfTheSampleStay(t *testing.T) {
+	s := sample(widget(false, wrong{bare: true}))
+	own, err := os.ReadFile(s.Samples[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Samples = []string{sampleFile(t, string(own)+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: password}\n")}
+	x := finds(t, prepared(t, s), "one-owner", "take-ownership")
+	if text := string(x.Failures[0].File); !strings.Contains(text, "name: password") {
+		t.Errorf("the Secret is missing in\n%s", text)
+	}
+}
+
 // If a program does the same with the sample as without it, it has done nothing for the sample.
 func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})
