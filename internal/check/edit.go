@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/threelaws/threelaws/internal/objectdiff"
 )
 
 // edit is a change of the sample's spec: a change of one field, or a patch from Operator.Edits.
@@ -212,7 +214,8 @@ func (e *edit) number(n int64) any {
 	return copied
 }
 
-// String formats the edit: "spec.replicas: 2 -> 3, with 3 dependents in place of 2".
+// String formats the edit in one line: "spec.replicas: 2 -> 3, with 3 dependents in place of 2". Long values are
+// shortened to the part that differs.
 func (e *edit) String() string {
 	text := e.text()
 	if e.has != e.had {
@@ -226,5 +229,15 @@ func (e *edit) text() string {
 	if len(e.path) == 0 {
 		return e.name
 	}
-	return fmt.Sprintf("%s: %v -> %v", e.name, brief(e.was), brief(e.is))
+	was, is := objectdiff.Shorten(quoted(e.was), quoted(e.is))
+	return fmt.Sprintf("%s: %s -> %s", e.name, was, is)
+}
+
+// quoted is brief, but quotes text of several lines.
+func quoted(v any) string {
+	text := brief(v)
+	if strings.Contains(text, "\n") {
+		return strconv.Quote(text)
+	}
+	return text
 }

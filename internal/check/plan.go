@@ -253,6 +253,9 @@ func (f *found) text(s *operator) string {
 		line("leaves", gvk.Kind+" "+none+" when its owner is deleted, though it puts a finalizer on it")
 	}
 	line("unknown", f.unknown...)
+	if !f.unsettled { // otherwise the line above ends with it
+		line("last error", s.complaint)
+	}
 	return b.String()
 }
 

@@ -42,7 +42,11 @@ const (
 
 // run runs a world with the given objects and those around the sample, until it has settled. The caller must call Stop.
 func (s *operator) run(more ...manifest) (*quiet, error) {
-	return s.drawn(append(slices.Clone(s.around), more...), nil, nil)
+	r, err := s.drawn(append(slices.Clone(s.around), more...), nil, nil)
+	if err == nil && len(more) == 1 && more[0] == s.owner {
+		s.complaint = r.lastError()
+	}
+	return r, err
 }
 
 // drawn runs a world with these objects until it has settled, or until a limit ends the run. choices and faults
@@ -305,11 +309,19 @@ func (r *quiet) printed() []string {
 
 // logged returns the last error in the program's output, after a semicolon, or "".
 func (r *quiet) logged() string {
+	if last := r.lastError(); last != "" {
+		return "; the last error that it logged: " + last
+	}
+	return ""
+}
+
+// lastError returns the last error in the program's output, or "".
+func (r *quiet) lastError() string {
 	errors, _ := render.Digest(r.printed())
 	if len(errors) == 0 {
 		return ""
 	}
-	return "; the last error that it logged: " + errors[len(errors)-1]
+	return errors[len(errors)-1]
 }
 
 func (r *quiet) didNothing() error {

@@ -169,7 +169,7 @@ var edges = []edge{
 		"internal/check", apimachinery, "k8s.io/client-go/rest", "pgregory.net/rapid"},
 		"it hosts whole programs, so it needs the type that has the server's address"},
 	{"internal/check", []string{"scenarios", "scenarios/builtin", "scenarios/casefile", "sim", "sim/host", "sim/law",
-		"sim/trial", "internal/clause", "internal/nearest", "internal/render", "internal/yamldoc", "fakeapi",
+		"sim/trial", "internal/clause", "internal/nearest", "internal/objectdiff", "internal/render", "internal/yamldoc", "fakeapi",
 		apimachinery, apiextensions, "go.yaml.in/yaml", "gopkg.in/evanphx/json-patch.v4", "sigs.k8s.io/yaml"},
 		"its worlds are cases for any controller, however it is explored and hosted"},
 	{"scenarios/simtest/...", []string{"scenarios", "scenarios/builtin", "scenarios/casefile", "controllers/...",

@@ -290,6 +290,12 @@ func TestEveryFieldIsEdited(t *testing.T) {
 	}
 }
 
+// The profile shows an edit in one line, also of text with several lines.
+func TestEditOfALongText(t *testing.T) {
+	shows(t, plannedFor(t, specs, `{hosts: ["{{if .ready}}\n  message: the application is ready\n{{end}}"]}`),
+		`  follows     spec.hosts[0]: ...n{{end}}" -> ...n{{end}}x"`+"\n")
+}
+
 // listing adds and removes its finalizer by a merge patch of the whole list, like client.MergeFrom. If versioned is
 // set, the patch contains the resource version that was read.
 func listing(versioned bool) idiom {
