@@ -89,7 +89,12 @@ func (f *finder) command(container *corev1.Container) []string {
 		}
 	}
 	if len(command) == 0 {
-		command = []string{""}
+		// The entry point is unknown. An argument with a path may be the operator's program. A single word may be a
+		// subcommand, even if a binary has the same name.
+		if i := f.program(args); i < len(args) && path.IsAbs(args[i]) && slices.Contains(f.names.binaries, path.Base(args[i])) {
+			return args[i:]
+		}
+		return slices.Concat([]string{""}, args)
 	}
 	command = slices.Concat(command, args)
 	if shell := path.Base(command[0]); (shell == "sh" || shell == "bash") && len(command) > 2 && command[1] == "-c" {

@@ -43,6 +43,8 @@ func TestCommand(t *testing.T) {
 		{"an init program", "{command: [/tini, --, /widget], args: [--b]}", image, []string{"--b"}},
 		{"a shell", `{command: [sh, -c, "sleep 1 && exec /widget --a='b c' > /log"]}`, image, []string{"--a=b c"}},
 		{"no Dockerfile", "{args: [serve]}", "", []string{"serve"}},
+		{"a subcommand with the name of a program", "{args: [manager, --a]}", "", []string{"manager", "--a"}},
+		{"an unknown init program", "{args: [/manager, --a]}", "", []string{"--a"}},
 		{"a template elsewhere", "{args: [serve], ports: [{containerPort: '${PORT}'}]}", "", []string{"serve"}},
 		{"envsubst", `{args: ["--port=${PORT:=80}", "--gates=A=${A:-true},B=${B}"]}`, "", []string{"--port=80", "--gates=A=true,B="}},
 	} {
