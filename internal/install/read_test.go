@@ -180,6 +180,17 @@ func TestSampleThatFitsItsSchema(t *testing.T) {
 	}
 }
 
+// An object with a placeholder as its name is not used as a sample if there is another one.
+func TestSampleWithAName(t *testing.T) {
+	placeholder := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" + widget("v1", "NAME", "{x: 1}")
+	for archive, want := range map[string]string{placeholder: "config/samples/a.yaml",
+		placeholder + "-- docs/examples/a.yaml --\n" + widget("v1", "a", "{x: 1}"): "docs/examples/a.yaml"} {
+		if r := found(t, archive, install.Options{}); len(r.Samples) != 1 || r.Samples[0].File != want {
+			t.Errorf("samples %v, want %s", r.Samples, want)
+		}
+	}
+}
+
 // If there is no sample, objects whose kind or version no CRD serves are noted.
 func TestSamplesOfNoKind(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" +

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/kustomize/api/types"
 
 	"github.com/threelaws/threelaws/internal/nearest"
@@ -42,7 +43,7 @@ func (f *finder) findSamples(context.Context) error {
 			without = append(without, kind+"."+group)
 			continue
 		}
-		if fit := slices.DeleteFunc(slices.Clone(found), func(o Object) bool { return !fits(schemaOf(crd, o), o.Object) }); len(fit) > 0 {
+		if fit := slices.DeleteFunc(slices.Clone(found), func(o Object) bool { return !named(o) || !fits(schemaOf(crd, o), o.Object) }); len(fit) > 0 {
 			found = fit
 		}
 		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
@@ -193,6 +194,9 @@ func schemaOf(crd, of Object) map[string]any {
 	}
 	return nil
 }
+
+// named reports whether a server would accept the name of an object. Samples with placeholders have names such as NAME.
+func named(o Object) bool { return len(validation.IsDNS1123Subdomain(o.GetName())) == 0 }
 
 // fits reports whether a value has all required fields of a schema that have no default, and only fields of the schema.
 // It does not check metadata and the types of values.
