@@ -299,7 +299,7 @@ func TestCheckNamespaceOfSample(t *testing.T) {
 }
 
 // The operator's own Deployment is created in the cluster if the operator looks for it. If it looks for its Pod, the Pods
-// of all its instances are created.
+// of all its instances are created. The Service of the API server is created in the same way.
 func TestCheckOwn(t *testing.T) {
 	own := func(apiVersion, kind, name string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": map[string]any{
@@ -310,6 +310,7 @@ func TestCheckOwn(t *testing.T) {
 	for missing, want := range map[string]string{`deployments.apps "manager" not found`: "Deployment default/manager" + added,
 		`{"error":"no operator deployment found"}`: "Deployment default/manager" + added,
 		`{"error":"pods \"manager\" not found"}`:   "",
+		`Service "kubernetes" not found`:           "Service default/kubernetes is added: the operator reads that of the API server\n",
 		`{"error":"pods \"manager-0\" not found"}`: "Pod default/manager-0" + added + "Pod default/manager-1" + added} {
 		c := newChecked(t, idle{lines: func(int) []string { return []string{missing} }}.hosted())
 		c.own = append(c.own, deployment, own("v1", "Pod", "manager-0"), own("v1", "Pod", "manager-1"))

@@ -123,28 +123,39 @@ func (a *accepted) from() string {
 	return fmt.Sprintf("%s:%d: accept", settingsFile, a.line)
 }
 
-// addOwn installs the operator's own workload, or its Pods, if err says that one was not found. It returns these
-// objects.
+// addOwn installs the operator's own workload, its Pods, or the Service of the API server, if err says that one was not
+// found. It returns these objects.
 func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
 	said := saidBy(err)
 	if said == "" {
 		return nil
 	}
 	var kinds []string // a second instance looks for a Pod of its own
-	for _, o := range op.Own {
+	own := append(slices.Clone(op.Own), apiService())
+	for _, o := range own {
 		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%[1]ss?(\.apps)? "%[2]s" not found|\bno( \w+){0,2} %[1]ss? found`, o.GetKind(),
 			regexp.QuoteMeta(o.GetName())))
+		if o.GetKind() == "Service" { // "no service found" is about another one
+			missing = regexp.MustCompile(`(?i)\bservices? "kubernetes" not found`)
+		}
 		if missing.MatchString(said) {
 			kinds = append(kinds, o.GetKind())
 		}
 	}
-	for _, o := range op.Own {
+	for _, o := range own {
 		if slices.Contains(kinds, o.GetKind()) && op.find(o.GetKind(), o.GetNamespace(), o.GetName()) == nil {
 			added = append(added, o)
 		}
 	}
 	op.Installed = append(op.Installed, added...)
 	return added
+}
+
+// apiService returns the Service that each API server creates for itself. Some operators take its UID as the cluster's.
+func apiService() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Service",
+		"metadata": map[string]any{"name": "kubernetes", "namespace": "default"},
+		"spec":     map[string]any{"ports": []any{map[string]any{"name": "https", "port": int64(443)}}}}}
 }
 
 // saidBy returns what an operator that did nothing has printed, without escaped quotes. It returns "" for other errors.
