@@ -141,11 +141,14 @@ func TestEarlyRandomNumbers(t *testing.T) {
 	}
 }
 
-// A program that waits ten minutes before it writes has not settled before.
+// A program that waits ten minutes before it writes has not settled before, even if it sets the timer some time after its
+// last request.
 func TestLateTimer(t *testing.T) {
-	c := program(t, "bare", "patient").Controller(keeper)
-	if got, want := stamps(t, c, sim.Zero{}), strings.Repeat("late ", owners); got != want {
-		t.Errorf("the Secrets are %q, not %q", got, want)
+	for _, does := range []string{"patient", "hesitant"} {
+		c := program(t, "bare", does).Controller(keeper)
+		if got, want := stamps(t, c, sim.Zero{}), strings.Repeat("late ", owners); got != want {
+			t.Errorf("%s: the Secrets are %q, not %q", does, got, want)
+		}
 	}
 }
 

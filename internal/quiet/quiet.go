@@ -45,7 +45,7 @@ type Quiet struct {
 	wait    time.Duration
 	alarm   *sim.Alarm
 	since   time.Duration // the time of the last activity
-	late    time.Duration // when the first late timer was due, as known at the last activity
+	late    time.Duration // when the first late timer is due, as known at the last activity or at the end of all steps
 	retries bool          // a key is being retried at long intervals
 	seen    int           // the number of records that were read
 	changed time.Duration // the time of the last change of an object
@@ -59,11 +59,7 @@ func New(w *sim.World) *Quiet { return &Quiet{clock: &w.Clock, history: &w.Histo
 func (q *Quiet) Stir() {
 	now := q.clock.Elapsed()
 	q.since, q.late = now, 0
-	if q.Late != nil {
-		if left, any := q.Late(); any && now+left <= q.lastChange()+longest {
-			q.late = now + left
-		}
-	}
+	q.awaitLate()
 	wait := firstWait
 	if q.Next != nil {
 		next, any := q.Next()
@@ -82,6 +78,17 @@ func (q *Quiet) Stir() {
 	q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 }
 
+// awaitLate sets q.late if a program waits for a late timer that is due soon enough after the last change.
+func (q *Quiet) awaitLate() {
+	if q.Late == nil {
+		return
+	}
+	now := q.clock.Elapsed()
+	if left, any := q.Late(); any && now+left <= q.lastChange()+longest {
+		q.late = now + left
+	}
+}
+
 // passed ends a step in which no program made a request.
 func (q *Quiet) passed() {
 	q.alarm = nil
@@ -90,6 +97,7 @@ func (q *Quiet) passed() {
 		q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 		return
 	}
+	q.awaitLate() // a program may set a timer without a request
 	more := q.late - q.clock.Elapsed()
 	if q.retries {
 		more = max(more, q.lastChange()+longest-q.clock.Elapsed())

@@ -352,6 +352,10 @@ func keep(client *http.Client, m object, does string) {
 	case "patient":
 		time.Sleep(10 * time.Minute)
 		stamp = "late"
+	case "hesitant":
+		time.Sleep(2 * time.Minute)
+		time.Sleep(9 * time.Minute)
+		stamp = "late"
 	case "random":
 		text, _ := os.ReadFile("/proc/sys/kernel/random/uuid")
 		stamp = string(text)
