@@ -319,11 +319,11 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 			c.note(fmt.Sprintf("CRD %s of %s is added: the operator watches its kind", f.Objects[0].GetName(), f.Name))
 		}
 		for _, o := range added {
-			its := "its own"
+			why := "is added: the operator reads its own"
 			if o.GetKind() == "Service" {
-				its = "that of the API server"
+				why = "is added: the operator reads that of the API server"
 			}
-			c.note(fmt.Sprintf("%s %s/%s is added: the operator reads %s", o.GetKind(), o.GetNamespace(), o.GetName(), its))
+			c.note(fmt.Sprintf("%s %s/%s %s", o.GetKind(), o.GetNamespace(), o.GetName(), why))
 		}
 		plan, err = prepare()
 	}
