@@ -110,8 +110,10 @@ func TestSamples(t *testing.T) {
 			widget("v1", "b", "{x: 1, y: 2}"), "examples/simple.yaml:1", 0},
 		{"none of a test", "-- test/e2e/a.yaml --\n" + widget("v1", "a", "{x: 1}") + "-- topology-test/a.yaml --\n" +
 			widget("v1", "a", "{x: 1}"), "", 0},
-		{"none without a name", "-- examples/a.yaml --\n" + strings.Replace(widget("v1", "a", "{x: 1}"), "name:", "generateName:", 1),
+		{"none without a name", "-- examples/a.yaml --\n" + strings.Replace(widget("v1", "a", "{x: 1}"), "{name: a}", "{}", 1),
 			"", 0},
+		{"one with a generated name", "-- examples/a.yaml --\n" + strings.Replace(widget("v1", "a-", "{x: 1}"), "name:", "generateName:", 1),
+			"examples/a.yaml:1", 0},
 		{"of the same kind, one", "-- examples/a.yaml --\n" + widget("v1", "a", "{x: 1, y: 2}") + "---\n" +
 			widget("v1", "b", "{x: 1}"), "examples/a.yaml:6", 0},
 	} {

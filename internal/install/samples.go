@@ -35,6 +35,7 @@ func (f *finder) findSamples(context.Context) error {
 			gv, err := schema.ParseGroupVersion(d.apiVersion)
 			return err == nil && d.kind == kind && gv.Group == group && slices.Contains(versions, gv.Version)
 		}) {
+			fixName(o)
 			if _, patch := f.kustomized(o.File); o.GetName() != "" && !f.installs(o) && !patch {
 				found = append(found, o)
 			}
@@ -107,7 +108,7 @@ func (f *finder) givenSamples() error {
 				custom, builtin = all[:1], 0
 			}
 			for _, o := range custom {
-				if o.GetName() == "" {
+				if fixName(o); o.GetName() == "" {
 					return fmt.Errorf("%s: the %s has no metadata.name", o.place(), o.GetKind())
 				}
 				f.sample(o, all)
@@ -126,7 +127,19 @@ func (f *finder) givenSamples() error {
 func (f *finder) sample(o Object, file []Object) {
 	files, _ := f.kustomized(o.File)
 	beside := slices.DeleteFunc(f.search(files, document.any), func(o Object) bool { return isCRD(o) || f.custom(o) })
-	f.Samples = append(f.Samples, Sample{o, append(beside, others(file, o)...)})
+	beside = append(beside, others(file, o)...)
+	for _, other := range beside {
+		fixName(other)
+	}
+	f.Samples = append(f.Samples, Sample{o, beside})
+}
+
+// fixName names an object that has only a generateName. All schedules need the same name.
+func fixName(o Object) {
+	if o.GetName() == "" && o.GetGenerateName() != "" {
+		o.SetName(o.GetGenerateName() + "sample")
+		o.SetGenerateName("")
+	}
 }
 
 func (f *finder) custom(o Object) bool {
