@@ -142,9 +142,9 @@ func TestEarlyRandomNumbers(t *testing.T) {
 }
 
 // A program that waits ten minutes before it writes has not settled before, even if it sets the timer some time after its
-// last request.
+// last request, or if another late timer is due before.
 func TestLateTimer(t *testing.T) {
-	for _, does := range []string{"patient", "hesitant"} {
+	for _, does := range []string{"patient", "hesitant", "twofold"} {
 		c := program(t, "bare", does).Controller(keeper)
 		if got, want := stamps(t, c, sim.Zero{}), strings.Repeat("late ", owners); got != want {
 			t.Errorf("%s: the Secrets are %q, not %q", does, got, want)

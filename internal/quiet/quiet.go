@@ -45,7 +45,7 @@ type Quiet struct {
 	wait    time.Duration
 	alarm   *sim.Alarm
 	since   time.Duration // the time of the last activity
-	late    time.Duration // when the first late timer is due, as known at the last activity or at the end of all steps
+	late    time.Duration // the end of the wait for late timers, as known at the last activity or at the end of all steps
 	retries bool          // a key is being retried at long intervals
 	seen    int           // the number of records that were read
 	changed time.Duration // the time of the last change of an object
@@ -78,14 +78,15 @@ func (q *Quiet) Stir() {
 	q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 }
 
-// awaitLate sets q.late if a program waits for a late timer that is due soon enough after the last change.
+// awaitLate sets q.late if a program waits for a late timer that is due soon enough after the last change. Late shows
+// only the first late timer. Others may be due in the 5.5 minutes after it, so q.late is after these.
 func (q *Quiet) awaitLate() {
 	if q.Late == nil {
 		return
 	}
-	now := q.clock.Elapsed()
-	if left, any := q.Late(); any && now+left <= q.lastChange()+longest {
-		q.late = now + left
+	now, last := q.clock.Elapsed(), q.lastChange()+longest
+	if left, any := q.Late(); any && left > 0 && now+left <= last {
+		q.late = min(now+left+lastWait, last)
 	}
 }
 

@@ -356,6 +356,10 @@ func keep(client *http.Client, m object, does string) {
 		time.Sleep(2 * time.Minute)
 		time.Sleep(9 * time.Minute)
 		stamp = "late"
+	case "twofold":
+		go time.Sleep(9 * time.Minute)
+		time.Sleep(11 * time.Minute)
+		stamp = "late"
 	case "random":
 		text, _ := os.ReadFile("/proc/sys/kernel/random/uuid")
 		stamp = string(text)
