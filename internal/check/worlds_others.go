@@ -274,13 +274,13 @@ func (f *found) taken(s *operator) []place {
 	name.objects = append(name.objects, rival)
 	relabelled.objects = append(relabelled.objects, rival)
 	for _, d := range f.firsts() {
+		if f.createsOnce(d) {
+			continue // such a controller may also give up for good if the name of a dependent is taken
+		}
 		if f.gives(d) {
 			theirs := d.copiedOf(before, d.GetName())
 			name.objects = append(name.objects, owned(theirs, rival))
 			name.user = append(name.user, gone(theirs))
-		}
-		if f.createsOnce(d) {
-			continue
 		}
 		lost.user = append(lost.user, gone(d))
 		if len(d.GetLabels()) > 0 {
@@ -307,7 +307,9 @@ func (f *found) taken(s *operator) []place {
 	}
 	name.objects = append(name.objects, f.both(s)...)
 	name.user = append(verbs("wait"), name.user...) // a program starts slowly, and has to meet the taken names
-	if err := f.copies(s); len(name.user) == 1 {
+	if err := f.copies(s); len(name.user) == 1 && len(f.once) > 0 {
+		name.why = "it creates its dependents once: it may give up if their names are taken"
+	} else if len(name.user) == 1 {
 		name.why = f.known("it gives its dependents no names: none can be taken", naming)
 	} else if err != nil {
 		name.why = err.Error()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -303,6 +304,32 @@ func trusts(looks, follows bool) idiom {
 			return err
 		}
 		return a.reports(owner, "color", color)
+	}
+}
+
+// givesUp creates its dependent once. If the name is taken, it reports that it has failed, and gives up.
+func givesUp(a *at, owner *thing) error {
+	if stringAt(owner, "status", "phase") != "" {
+		return nil
+	}
+	d := a.dependent(owner, owner.GetName())
+	switch err := a.create(d); {
+	case err == nil:
+		return a.reports(owner, "phase", "Started")
+	case !apierrors.IsAlreadyExists(err):
+		return err
+	}
+	if is := a.cached(d.GetName()); is == nil || metav1.IsControlledBy(is, owner) {
+		return a.reports(owner, "phase", "Started") // the answer to the creation was lost
+	}
+	return a.reports(owner, "phase", "Failed")
+}
+
+// A controller that creates a dependent once may give up if the name is taken.
+func TestGivesUpIfTheNameIsTaken(t *testing.T) {
+	why := "it creates its dependents once: it may give up if their names are taken"
+	if c := caseOf(prepared(t, subjectOf(t, by(givesUp)...)), "name-taken"); c.Skip != why {
+		t.Errorf("skipped: %q, want %q", c.Skip, why)
 	}
 }
 
