@@ -155,6 +155,21 @@ func refused(t *testing.T, w *trial.Trial, name, why string) {
 	}
 }
 
+// If a program fails for ever with its sample alone, and cannot remove its finalizer from the deleted sample for this
+// reason, the finalizer is not judged.
+func TestStuckFinalizer(t *testing.T) {
+	sample, err := check.Read("sample.yaml", []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"))
+	must(t, err)
+	plan, err := check.Prepare(t.Context(), check.Operator{Controller: program(t, "bare", "stuck").Controller(host.Controller{Name: "bare"}),
+		Schedules: 1, Sample: sample})
+	must(t, err)
+	all := plan.Verdicts(nil)
+	v := all[slices.IndexFunc(all, func(v check.Verdict) bool { return v.Name == "nothing-stays-terminating" })]
+	if !strings.Contains(v.Why, "its deleted sample stays terminating after the error ERROR no such secret") {
+		t.Errorf("the verdict is %+v\n%s", v, plan)
+	}
+}
+
 const widgets = `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition

@@ -6,6 +6,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -77,6 +78,18 @@ func (f *found) handed(s *operator, r *quiet) {
 			c := &s.Others[slices.IndexFunc(s.Others, named(rec.Process))].Contract
 			c.Finalizers = appendOnce(slices.Clone(c.Finalizers), name)
 		}
+	}
+}
+
+// retries is the number of equal errors after which a program counts as failing for ever.
+const retries = 3
+
+// fails records that the program cannot remove its finalizer from the deleted sample, because it fails as it has failed
+// before the deletion. Its environment is incomplete, for example without a Secret, so the finalizer is not judged.
+func (f *found) fails(s *operator, r *quiet) {
+	last, times := render.LastError(r.printed())
+	if s.complaint != "" && times >= retries && f.stuck == "" && len(finalizersOf(r.stored(s.owner))) > 0 {
+		f.stuck = last
 	}
 }
 

@@ -22,6 +22,7 @@ type found struct {
 	writes     []string                  // what the controller updates: "Widget", "Widget/status"
 	watches    []string
 	finalizers []string
+	stuck      string                    // the error after which the sample stays terminating in a quiet run; "" for none
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
 	bare       []sim.Ref                 // created objects without references
@@ -484,6 +485,7 @@ func (f *found) deletions(s *operator) error {
 			})
 		})
 		f.handed(s, r)
+		f.fails(s, r)
 		r.Stop()
 		if f.cleans[policy], err = f.cleansUp(s, policy); err != nil {
 			return err

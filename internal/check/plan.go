@@ -272,7 +272,7 @@ func (f *found) declared(s *operator) host.Controller {
 		s.alsoElsewhere(slices.Concat(s.own, s.upkeep, f.shared))...)
 	c.Contract.Outlives = append(slices.Clone(c.Contract.Outlives), f.outliving()...)
 	c.Contract.SharedKinds = append(slices.Clone(c.Contract.SharedKinds), f.also...)
-	if len(c.Contract.Finalizers) == 0 {
+	if len(c.Contract.Finalizers) == 0 && f.stuck == "" {
 		c.Contract.Finalizers = f.finalizers
 	}
 	if c.Contract.Selector == nil && f.selector != nil {

@@ -197,6 +197,8 @@ func (f *found) missing(s *operator, c *host.Controller, id string, about clause
 			NotJudged+": how many dependents an owner wants: "+declare+"Replicas")
 	case about == clause.Finalizing && f.unsettled, about == clause.Owners && f.unsettled:
 		return NotJudged + ": " + f.known("")
+	case about == clause.Finalizing && f.stuck != "":
+		return NotJudged + ": in a quiet run, its deleted sample stays terminating after the error " + f.stuck
 	case about == clause.Finalizing:
 		return unless(len(c.Contract.Finalizers) > 0, NotIts+": it puts no finalizers on objects")
 	case about == clause.Owners:

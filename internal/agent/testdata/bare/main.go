@@ -373,6 +373,19 @@ func keep(client *http.Client, m object, does string) {
 		r.Body.Close()
 	}
 	switch does {
+	case "stuck": // it puts a finalizer on its owner, and lacks what it needs to remove it
+		patch, _ := http.NewRequest("PATCH", api+"configmaps/"+m.Metadata.Name,
+			bytes.NewReader([]byte(`{"metadata":{"finalizers":["example.com/bare"]}}`)))
+		patch.Header.Set("Content-Type", "application/merge-patch+json")
+		if r, err := client.Do(patch); err == nil {
+			r.Body.Close()
+		}
+		go func() {
+			for {
+				fmt.Println("ERROR no such secret")
+				time.Sleep(10 * time.Minute)
+			}
+		}()
 	case "panic":
 		go func() {
 			var counts map[string]int
