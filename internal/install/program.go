@@ -251,6 +251,7 @@ func (f *finder) listMain(ctx context.Context) error {
 var (
 	replacement = regexp.MustCompile(`(\S+)@\S+: replacement directory (\S+) does not exist`)
 	embedded    = regexp.MustCompile(`\S+: pattern \S+: no matching files found`)
+	newerGo     = regexp.MustCompile(`requires go >= (\S+) \(running go (\S+); GOTOOLCHAIN=`)
 	vendored    = regexp.MustCompile(`inconsistent vendoring|import lookup disabled by -mod=vendor`)
 )
 
@@ -265,6 +266,10 @@ func goListError(stderr string, err error) string {
 	}
 	if m := embedded.FindString(stderr); m != "" {
 		return m + ": if it is generated, generate it first (make generate, make build)"
+	}
+	if m := newerGo.FindStringSubmatch(stderr); m != nil {
+		return fmt.Sprintf("go.mod requires Go %s, and the go command in PATH is %s: install that release, or set "+
+			"GOTOOLCHAIN=auto, so that the go command downloads it", m[1], m[2])
 	}
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "go: "))

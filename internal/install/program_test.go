@@ -148,6 +148,8 @@ func TestMainPackageIsMistaken(t *testing.T) {
 		{"a module of its own", mains("cmd/controller") + "-- cmd/controller/go.mod --\nmodule example.com/x/cmd/controller\n",
 			install.Options{}, "./cmd/controller: it is a module of its own: run threelaws check there, with --install"},
 		{"no directory", mains("."), install.Options{Dir: "nowhere"}, "nowhere: no such directory"},
+		{"a newer Go", "-- go.mod --\nmodule example.com/x\n\ngo 1.999\n-- main.go --\npackage main\n\nfunc main() {}\n",
+			install.Options{}, "go.mod requires Go 1.999, and the go command in PATH is "},
 		{"an embedded file is missing", "-- go.mod --\nmodule example.com/x\n-- main.go --\npackage main\n\n" +
 			"import _ \"embed\"\n\n//go:embed chart.tgz\nvar chart []byte\n\nfunc main() {}\n", install.Options{},
 			"main.go:5:12: pattern chart.tgz: no matching files found: if it is generated, generate it first"},

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -285,9 +286,7 @@ func LastError(lines []string) (message string, times int) {
 			after[text] = true
 		case message == "" || text == message:
 			message, times = text, times+1
-			for other := range between {
-				delete(after, other) //detcheck:ordered the messages are independent
-			}
+			maps.DeleteFunc(after, func(other string, _ bool) bool { return between[other] })
 		default:
 			between[text] = true
 		}
