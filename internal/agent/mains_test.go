@@ -146,7 +146,7 @@ func TestMatrix(t *testing.T) {
 func TestAdoption(t *testing.T) { adopts(t, func() *agent.Binary { return program(t, "manager") }) }
 
 // adoption is the text of the violation by a manager that does not check deletionTimestamp.
-const adoption = "status-only-when-terminating: adopted for cm/terminating, which was going when all was quiet before"
+const adoption = "status-only-when-terminating: adopted for cm/terminating, which was terminating when the world had settled before"
 
 // adopts runs the manager with and without the check. A user orphans the Secrets of two ConfigMaps, one terminating.
 func adopts(t *testing.T, program func() *agent.Binary) {

@@ -293,7 +293,7 @@ func (j *Judge) forTheGoing(r *sim.Record) {
 		if w.Before != nil {
 			did = "adopted"
 		}
-		j.Report(Informed, did+" for "+o.Ref.String()+", which was going when all was quiet before")
+		j.Report(Informed, did+" for "+o.Ref.String()+", which was terminating when the world had settled before")
 	}
 }
 
@@ -314,5 +314,5 @@ func (j *Judge) ofTheGone(r *sim.Record) {
 		return
 	}
 	s := informedIf(w.SawOwner != nil && w.SawOwner.UID == w.Owner.UID)
-	j.Report(s, what(r)+" of what belongs to an earlier "+refName(w.Owner)+", which was gone when all was quiet before")
+	j.Report(s, what(r)+" of a dependent of an earlier "+refName(w.Owner)+", which was gone when the world had settled before")
 }
