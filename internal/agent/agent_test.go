@@ -141,6 +141,24 @@ func TestEarlyRandomNumbers(t *testing.T) {
 	}
 }
 
+// The environment of a program does not show how it is hosted.
+func TestEnvironment(t *testing.T) {
+	c := program(t, "bare", "environment").Controller(keeper)
+	if got := stamps(t, c, sim.Zero{}); !strings.Contains(got, "KUBECONFIG=/kubeconfig") || strings.Contains(got, "THREELAWS") ||
+		strings.Contains(got, "GOGC") {
+		t.Errorf("the environment is %s", got)
+	}
+}
+
+// A world ends although a child that the program has forked still runs.
+func TestForks(t *testing.T) {
+	w := run(t, program(t, "bare", "fork").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	if n := secrets(w); n != owners {
+		t.Errorf("%d secrets", n)
+	}
+}
+
 // A program that waits ten minutes before it writes has not settled before, even if it sets the timer some time after its
 // last request, or if another late timer is due before.
 func TestLateTimer(t *testing.T) {

@@ -14,6 +14,12 @@ func alone(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 }
 
+// killAll kills a process, and the children that it has forked. An error means that they have already ended.
+func killAll(p *os.Process) {
+	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
+	_ = p.Kill()
+}
+
 // used returns the CPU time that the process has used, or 0 if it cannot be read.
 func (p *process) used() time.Duration {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(p.cmd.Process.Pid) + "/stat")

@@ -66,6 +66,7 @@ func (b *Binary) start(life int) *process {
 		"GODEBUG=asynctimerchan=0", "GOMAXPROCS=1", "GOGC=off", "GOTRACEBACK=crash", "TZ=UTC")
 	p.cmd.Stdout, p.cmd.Stderr = &p.crash, &p.crash
 	p.cmd.ExtraFiles = []*os.File{commands, reports}
+	p.cmd.WaitDelay = looks // a forked child may keep the output open
 	alone(p.cmd)
 	if err := p.cmd.Start(); err != nil {
 		p.broken = err
@@ -89,7 +90,7 @@ func (p *process) close() {
 
 func (p *process) kill() {
 	if p.cmd.Process != nil {
-		_ = p.cmd.Process.Kill() // the error means that the process has already ended
+		killAll(p.cmd.Process)
 		<-p.waited
 	}
 	p.close()
@@ -152,7 +153,7 @@ func (w *watchdog) look() {
 	switch {
 	case w.late || w.parts && (used >= parting || waited >= blocked):
 		w.late = true
-		_ = w.process.cmd.Process.Kill() // the error means that the process has already ended
+		killAll(w.process.cmd.Process)
 	case used >= busy || waited >= blocked:
 		w.late = true
 		quit(w.process.cmd.Process)

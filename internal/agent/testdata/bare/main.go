@@ -19,6 +19,7 @@ import (
 	"sync"
 	"syscall"
 	"time"
+	"unsafe"
 )
 
 const api = "http://apiserver/api/v1/namespaces/default/"
@@ -349,6 +350,8 @@ func keep(client *http.Client, m object, does string) {
 		stamp, _ = os.Hostname()
 	case "drawn":
 		stamp = drawn
+	case "environment":
+		stamp = fmt.Sprint(os.Environ())
 	case "patient":
 		time.Sleep(10 * time.Minute)
 		stamp = "late"
@@ -386,6 +389,12 @@ func keep(client *http.Client, m object, does string) {
 				time.Sleep(10 * time.Minute)
 			}
 		}()
+	case "fork": // the child holds the output open
+		if pid, _, _ := syscall.RawSyscall6(syscall.SYS_CLONE, uintptr(syscall.SIGCHLD), 0, 0, 0, 0, 0); pid == 0 {
+			for wait := (syscall.Timespec{Sec: 60}); ; {
+				syscall.RawSyscall(syscall.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&wait)), 0, 0)
+			}
+		}
 	case "panic":
 		go func() {
 			var counts map[string]int

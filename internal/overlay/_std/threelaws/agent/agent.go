@@ -13,6 +13,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/metrics"
+	"strings"
 	"sync"
 	"threelaws/wire"
 	"time"
@@ -71,7 +72,7 @@ func serve(run func(context.Context)) {
 	if v := os.Getenv(wire.Environment); v != wire.Version {
 		fail(fmt.Sprintf("this binary speaks protocol %s, the world %s: build it again", wire.Version, v))
 	}
-	a := &agent{run: run, args: os.Args, env: os.Environ(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
+	a := &agent{run: run, args: os.Args, env: environment(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
 	a.dir, _ = os.Getwd() // "" if the directory is unknown
 	roundTrip, serving = a.RoundTrip, a
 	limit()
@@ -85,6 +86,20 @@ func serve(run func(context.Context)) {
 		}
 		a.world(m)
 	}
+}
+
+// environment returns the environment variables of the program: those of the process, except the ones that the world
+// needs to run it. Some of them differ from process to process.
+func environment() (env []string) {
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		switch {
+		case strings.HasPrefix(name, "THREELAWS_"), name == "GODEBUG", name == "GOMAXPROCS", name == "GOGC", name == "GOTRACEBACK":
+		default:
+			env = append(env, v)
+		}
+	}
+	return env
 }
 
 type agent struct {
