@@ -7,9 +7,11 @@ import (
 	"strings"
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -105,6 +107,27 @@ func TestSameEnd(t *testing.T) {
 			return "", err
 		}
 	}
+	// sized creates a ReplicationController with one replica more if the cache has the Secret.
+	sized := func(autoscaler bool) func(context.Context, *host.Env) (string, error) {
+		return func(ctx context.Context, env *host.Env) (string, error) {
+			n := int32(1 + len(env.Informer(secret).GetStore().List()))
+			at := metav1.ObjectMeta{Namespace: "default", Name: "sized"}
+			of := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"a": "b"}},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
+			all := []runtime.Object{&corev1.ReplicationController{ObjectMeta: at, Spec: corev1.ReplicationControllerSpec{Replicas: &n, Template: &of}}}
+			if autoscaler {
+				all = append(all, &autoscalingv2.HorizontalPodAutoscaler{ObjectMeta: at, Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
+					MaxReplicas: 3, ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+						APIVersion: "v1", Kind: "ReplicationController", Name: at.Name}}})
+			}
+			for _, o := range all {
+				if _, err := env.Client.Create(ctx, o); err != nil && !apierrors.IsAlreadyExists(err) {
+					return "", err
+				}
+			}
+			return "", nil
+		}
+	}
 	issued := func(before string) func(context.Context, *host.Env) (string, error) {
 		return func(ctx context.Context, env *host.Env) (string, error) {
 			text, err := cached(ctx, env)
@@ -145,6 +168,9 @@ func TestSameEnd(t *testing.T) {
 			"status.conditions[Ready].status is True in fewer objects of kind Pod than in a quiet run; " +
 				"status.conditions[Ready].type is Ready in fewer objects of kind Pod than in a quiet run", ""},
 		{"looks wrong: a condition that is over", noting("left", reports("False")), noting("right", named("")), "", ""},
+		{"violated: a number of replicas", noting("left", sized(false)), noting("right", named("")),
+			"rc/sized: spec.replicas is 1, and 2 in a quiet run", ""},
+		{"looks wrong: the replicas of an autoscaler's target", noting("left", sized(true)), noting("right", named("")), "", ""},
 		{"looks wrong: a status of a program that fails for ever", noting("left", reports("True")), failed(), "",
 			"the status is left out, since a quiet run ends while failed retries after an error"},
 		{"violated: data that was not seen, and a program that fails for ever", noting("left", cached), failed(),

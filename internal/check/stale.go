@@ -269,7 +269,7 @@ func (f *found) leftBehind(s *operator) error {
 				f.renamed, e.marks = &kept{e, left}, left
 			}
 		}
-		if r.Stop(); err != nil {
+		if r.Stop(); err != nil || f.renamed != nil {
 			return s.over()
 		}
 	}
