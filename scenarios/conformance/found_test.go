@@ -151,6 +151,21 @@ func TestCreatedOnce(t *testing.T) {
 	}
 }
 
+// repeats creates a Job whenever there is none. The Job is deleted 100 seconds after its end.
+func repeats(a *at, owner *thing) error {
+	job := a.bare(owner, owner.GetName())
+	job.Object["spec"] = map[string]any{"ttlSecondsAfterFinished": int64(100), "template": map[string]any{"spec": map[string]any{
+		"restartPolicy": "Never", "containers": []any{map[string]any{"name": "main", "image": "main"}}}}}
+	return ignoreAlreadyExists(a.ensure(owner, job))
+}
+
+// A Job of another owner may be deleted because its time to live is over.
+func TestJobsThatExpire(t *testing.T) {
+	s := subjectOf(t, reconciler("expires", gardens, living(repeats), jobs))
+	s.With = []string{"job", "kubelet", "ttlafterfinished"}
+	finds(t, prepared(t, s), "somebody-elses", "")
+}
+
 // Jobs can be copied, although the server generates a different selector for each. Jobs end, because the controllers
 // that complete them run too.
 func TestJobs(t *testing.T) {
