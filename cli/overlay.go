@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -48,13 +49,12 @@ folder (XDG_CACHE_HOME). --clean removes them.`,
 			if len(args) > 0 {
 				dir = args[0]
 			}
-			t, err := overlay.In(cmd.Context(), dir)
+			t, path, err := overlay.For(cmd.Context(), dir, cache)
 			if err != nil {
 				return usage("%s: %v", dir, err)
 			}
-			path, err := overlay.Make(&t, cache)
-			if err != nil {
-				return usage("%v", err)
+			if t.Instead != "" {
+				fmt.Fprintf(a.err, "the toolchain %s is not known: set GOTOOLCHAIN=%s to build with this overlay\n", t.Instead, t.Version)
 			}
 			if a.json {
 				return a.encode(overlayJSON{path, t.Version, t.Root})
