@@ -52,7 +52,8 @@ type Undigested struct{ Name string }
 
 func (u *Undigested) Error() string {
 	return u.Name +
-		" cannot digest its state, so states cannot be compared: give it a Digest, or search without hashing"
+		" cannot digest its state, which an exhaustive search compares: use another strategy, for example random; " +
+		"a controller, a law or an observer in Go can implement sim.Digester"
 }
 
 // Run performs the search. It returns a [*Disagreement] if the program depends on more than its choices, a
