@@ -26,6 +26,11 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 		if budget == 0 {
 			budget = shrinkBudget
 		}
+		var enough func() bool
+		if o.Patience > 0 {
+			until := time.Now().Add(o.Patience)
+			enough = func() bool { return time.Now().After(until) }
+		}
 		if o.Raw != nil || o.Accept != nil {
 			raw, err := p.shrink(&failures[i], 1, nil)
 			if err != nil {
@@ -38,11 +43,10 @@ func (p *Script) shrinkAll(failures []explore.Failing, o ExploreOptions) ([]*Cou
 			if o.Raw != nil {
 				o.Raw(raw)
 			}
-		}
-		var enough func() bool
-		if o.Patience > 0 {
-			until := time.Now().Add(o.Patience)
-			enough = func() bool { return time.Now().After(until) }
+			if enough != nil && enough() { // two runs took this long, so minimizing would not end
+				all = append(all, raw)
+				continue
+			}
 		}
 		f, err := p.shrink(&failures[i], budget, enough)
 		if err != nil {
