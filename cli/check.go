@@ -343,7 +343,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	for _, note := range plan.Notes {
 		c.note(note)
 	}
-	if op.Reuse != nil && !plan.Unsettled {
+	if op.Reuse != nil && plan.Unsettled == "" {
 		if why := op.Reuse(plan.Rehearse()); why != "" {
 			c.note("each start of the operator gets a new process: " + why)
 		} else {

@@ -91,8 +91,8 @@ func aCase(name string) error {
 // tryCase explores a case and prints the result. cases is the number of cases that share the remaining time.
 func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.DerivedCase, cases int) error {
 	j := caseJSON{Name: one.Name, Skipped: one.Skip}
-	if s.plan.Unsettled && len(s.Cases) > 0 && one.Skip == "" {
-		j.Skipped = "the operator does not settle with its sample alone"
+	if s.plan.Unsettled != "" && len(s.Cases) > 0 && one.Skip == "" {
+		j.Skipped = s.plan.Unsettled
 	}
 	tried := check.Tried{Name: one.Name}
 	if one.Late {
@@ -173,7 +173,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	if c.results != "" {
 		o.Out = "" // results are merged on other machines, where the paths of files differ
 	}
-	if s.plan.Unsettled {
+	if s.plan.Unsettled != "" {
 		o.Steps = mostUnsettled
 	}
 	outer := ctx
@@ -307,7 +307,7 @@ func (c *checking) latest(s *sampleTried, until time.Time) time.Time {
 	if c.left.After(last) {
 		last = c.left
 	}
-	if first := until.Add(c.Time); first.After(last) && !slices.ContainsFunc(s.Cases, func(j caseJSON) bool { return j.Schedules > 0 }) {
+	if first := until.Add(max(c.Time, leastForSample)); first.After(last) && !slices.ContainsFunc(s.Cases, func(j caseJSON) bool { return j.Schedules > 0 }) {
 		last = first
 	}
 	return last

@@ -124,6 +124,36 @@ func main() {
 	}
 }
 
+// A program that hangs in its first quiet run is not run again to derive facts. Only the case with one owner is explored.
+func TestCheckHangs(t *testing.T) {
+	newProgram(t, `package main
+
+import (
+	"net/http"
+	"strings"
+	"time"
+)
+
+func main() {
+	for {
+		set, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && set.StatusCode == http.StatusOK {
+			req, _ := http.NewRequest("PATCH", "http://apiserver/apis/apps/v1/namespaces/default/replicasets/web",
+				strings.NewReader("{\"metadata\":{\"annotations\":{\"a\":\"b\"}}}"))
+			req.Header.Set("Content-Type", "application/merge-patch+json")
+			http.DefaultClient.Do(req)
+			for {
+			}
+		}
+		time.Sleep(time.Second)
+	}
+}
+`)
+	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "-n", "1").wants(t, scenarios.ExitFail,
+		"it ends with its sample alone, so no other facts were derived: endless loop: a goroutine never waits, at",
+		"one-owner              violated: never-panic: endless loop", "faults                 skipped: it ends with its sample alone")
+}
+
 // If a creation is refused in each retry, but the program prints another error, then this other error causes the retries.
 // The operator settles, and its profile ends with the error. If the program prints the refusal, it does not settle.
 func TestCheckRetries(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -32,6 +33,7 @@ type Binary struct {
 	ready [2]chan *process // processes that were started before they are needed, for the first lives of a world
 	stop  chan struct{}
 	done  sync.WaitGroup
+	hung  atomic.Bool     // a process of the program was in an endless loop
 	waits map[string]bool // the texts that [Binary.Waits] returns
 }
 

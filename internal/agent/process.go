@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/threelaws/threelaws/internal/overlay/wire"
@@ -59,7 +60,7 @@ func (b *Binary) start(life int) *process {
 	defer reports.Close()
 	out.Fd() // sets blocking mode: a read takes half as long as with Go's poller
 	p.in, p.outFile, p.out = in, out, bufio.NewReaderSize(out, 1<<16)
-	p.dog.process = p
+	p.dog.process, p.dog.hung = p, &b.hung
 	p.cmd.Dir = filepath.Join(p.root, b.WorkingDir)
 	p.cmd.Env = append(b.environment(p.root), wire.Environment+"="+wire.Version,
 		wire.Life+"="+strconv.Itoa(life),
@@ -100,6 +101,7 @@ const (
 	looks   = time.Second      // the time between two checks of a process that does not answer
 	dying   = 10 * time.Second // the time in which a process prints its stacks after SIGQUIT; a busy machine is slow
 	busy    = 5 * time.Second  // a process that uses this CPU time without an answer is in an endless loop
+	again   = time.Second      // the same, for a program that has already been in an endless loop
 	blocked = 30 * time.Second // a process that does not answer for this real time is in a blocked system call
 )
 
@@ -109,6 +111,7 @@ const parting = time.Second
 // watchdog kills a process that does not answer.
 type watchdog struct {
 	process *process
+	hung    *atomic.Bool // the program has been in an endless loop, in this process or in another
 	timer   *time.Timer
 
 	mu    sync.Mutex
@@ -154,8 +157,9 @@ func (w *watchdog) look() {
 	case w.late || w.parts && (used >= parting || waited >= blocked):
 		w.late = true
 		killAll(w.process.cmd.Process)
-	case used >= busy || waited >= blocked:
+	case used >= busy || used >= again && w.hung.Load() || waited >= blocked:
 		w.late = true
+		w.hung.Store(w.hung.Load() || used >= busy)
 		quit(w.process.cmd.Process)
 		w.timer.Reset(dying)
 	default:

@@ -70,7 +70,7 @@ type found struct {
 	ticks     *ticks        // the controller's periodic writes; nil if there are none
 	leaves    time.Duration // when the controller deletes the sample itself; 0 if it does not
 	atOnce    bool          // it deletes the sample so soon that no world can end before
-	unsettled bool          // the controller does not settle with one owner
+	unsettled string        // restless or dies if quiet runs can show no more than the one with one owner
 	unknown   []string      // facts that could not be found out, and why: see doubt
 	lacks     probes
 }
@@ -90,8 +90,8 @@ func (f *found) doubt(text string) { f.unknown = appendOnce(f.unknown, text) }
 
 // known returns the reason for skipping a case: why, unless the quiet runs could not show one of the facts.
 func (f *found) known(why string, facts ...string) string {
-	if f.unsettled {
-		return "unknown: the quiet run with its sample alone did not settle"
+	if f.unsettled != "" {
+		return "unknown: " + f.unsettled
 	}
 	for _, fact := range facts {
 		for _, text := range f.unknown {
@@ -112,6 +112,12 @@ func (f *found) untold(why string, facts ...string) string {
 }
 
 const notSettled = "the quiet run did not settle"
+
+// These constants are reasons why most cases would show nothing.
+const (
+	restless = "it does not settle with its sample alone"
+	dies     = "it ends with its sample alone"
+)
 
 func (f *found) end(r *quiet, owner manifest) *end {
 	return &end{r.settled, r.stored(owner), r.controlled(owner, f.owns), r.complains()}
@@ -147,6 +153,9 @@ func (s *operator) look() (*found, error) {
 	r, err := s.run(s.owner)
 	if err != nil {
 		return nil, err
+	}
+	if r.of.Down {
+		return f.brief(s, r)
 	}
 	if s.finish(r) {
 		r.Stop()
@@ -193,8 +202,8 @@ func (s *operator) look() (*found, error) {
 		return nil, err
 	}
 	if f.dependents = f.base.dependents; !r.settled {
-		f.unsettled = true
-		f.unknown = append(f.unknown, "it does not settle with its sample alone, so no other facts were derived"+r.logged())
+		f.unsettled = restless
+		f.unknown = append(f.unknown, restless+", so no other facts were derived"+r.logged())
 		return f, nil
 	}
 	if f.unmarked, err = r.refusesMarks(s.owner); err != nil {
@@ -206,6 +215,21 @@ func (s *operator) look() (*found, error) {
 		}
 	}
 	return f, f.probe(s)
+}
+
+// brief is look for a program that does not survive its first run and is not restarted. Each run of an endless loop takes
+// seconds, and no run would show more than this one.
+func (f *found) brief(s *operator, r *quiet) (*found, error) {
+	defer r.Stop()
+	if len(r.writes()) == 0 {
+		return nil, r.didNothing()
+	}
+	f.note(r)
+	f.watch(r)
+	f.base = f.end(r, s.owner)
+	f.dependents, f.unsettled = f.base.dependents, dies
+	f.doubt(dies + ", so no other facts were derived: " + r.ending())
+	return f, nil
 }
 
 // probes lists the probes in the order of their use for the cases.

@@ -29,7 +29,7 @@ type Plan struct {
 	Controller host.Controller // the given controller; quiet runs have completed its Owns and Contract
 	Profile    law.Profile     // the profile of laws that apply
 	Cases      []DerivedCase
-	Unsettled  bool     // the controller does not settle even with only the sample, so most cases show nothing
+	Unsettled  string   // why most cases would show nothing: "it does not settle with its sample alone"; usually ""
 	Notes      []string // parts of the given Operator that were ignored, and why
 
 	subject *operator
@@ -253,7 +253,7 @@ func (f *found) text(s *operator) string {
 		line("leaves", gvk.Kind+" "+none+" when its owner is deleted, though it puts a finalizer on it")
 	}
 	line("unknown", f.unknown...)
-	if !f.unsettled { // otherwise the line above ends with it
+	if f.unsettled == "" { // otherwise the line above ends with it
 		line("last error", s.complaint)
 	}
 	return b.String()

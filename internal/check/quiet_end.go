@@ -51,6 +51,16 @@ func (r *quiet) panics() bool {
 	return false
 }
 
+// ending returns why the program ended last, or "".
+func (r *quiet) ending() (why string) {
+	for i := range r.World.History.Len() {
+		if rec := r.World.History.At(i); rec.Op == sim.FaultHit && rec.Process == r.process {
+			why = strings.TrimPrefix(rec.Reason, sim.Panicked)
+		}
+	}
+	return why
+}
+
 // complains reports whether the controller has shown an error or a warning since the last user action.
 func (r *quiet) complains() bool {
 	last := map[sim.Ref]string{} // owner -> the error of its last sync

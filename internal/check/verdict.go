@@ -195,7 +195,7 @@ func (f *found) missing(s *operator, c *host.Controller, id string, about clause
 	case about == clause.Wanting:
 		return unless(c.Contract.Replicas != nil || c.Contract.MaxActive != nil,
 			NotJudged+": how many dependents an owner wants: "+declare+"Replicas")
-	case about == clause.Finalizing && f.unsettled, about == clause.Owners && f.unsettled:
+	case about == clause.Finalizing && f.unsettled != "", about == clause.Owners && f.unsettled != "":
 		return NotJudged + ": " + f.known("")
 	case about == clause.Finalizing && f.stuck != "":
 		return NotJudged + ": in a quiet run, its deleted sample stays terminating after the error " + f.stuck
@@ -264,8 +264,11 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 		verdict = kind + ": VIOLATES " + strings.Join(violated, ", ")
 	case explored == 0:
 		verdict = kind + ": no verdict, since no case was explored"
-	case p.Unsettled:
-		verdict = kind + ": no verdict, since the operator does not settle with its sample alone: limit each world with --for"
+	case p.Unsettled != "":
+		verdict = kind + ": no verdict, since " + p.Unsettled
+		if p.Unsettled == restless {
+			verdict += ": limit each world with --for"
+		}
 	case len(failing) > 0:
 		verdict = kind + ": VIOLATES expectations, in " + strings.Join(failing, ", ")
 	case failed > 0:

@@ -341,7 +341,7 @@ func (f *found) unowned() (kinds []schema.GroupVersionKind) {
 // confusing is a case: there are two owners with similar names, and one of them is edited and deleted.
 func (f *found) confusing(name string, a *alike) place {
 	if a.first.Unstructured == nil {
-		return place{name: name, why: cmp.Or(a.why, "it does not settle with its sample alone")}
+		return place{name: name, why: cmp.Or(a.why, f.unsettled)}
 	}
 	p := place{name: name, why: a.why, settled: true, faults: atWork, objects: append(slices.Clone(a.beside), a.first, a.last)}
 	if e := f.anyEdit(); e != nil {

@@ -337,7 +337,7 @@ func TestPollingProgram(t *testing.T) {
 		return nil
 	})
 	plan := planned(t, s)
-	if plan.Unsettled {
+	if plan.Unsettled != "" {
 		t.Fatalf("the world does not settle:\n%s", plan)
 	}
 	c := casefile.Case(placed(t, plan, "one-owner"))

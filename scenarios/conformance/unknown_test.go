@@ -75,7 +75,7 @@ func TestUnsettledFactsAreUnknown(t *testing.T) {
 	edited := func(removed bool) func(*at, *thing) bool {
 		return func(a *at, owner *thing) bool { return owner.GetGeneration() > 1 && fieldless(a, owner) == removed }
 	}
-	alone := "unknown: the quiet run with its sample alone did not settle"
+	alone := "unknown: it does not settle with its sample alone"
 	for name, x := range map[string]struct {
 		of      host.Controller
 		skipped map[string]string // case -> the beginning of the reason
