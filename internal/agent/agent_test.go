@@ -215,6 +215,7 @@ func TestBadPrograms(t *testing.T) {
 		{"memory", `out of memory`},
 		{"exit", ""}, // the program is started again, once for each Secret
 		{"print", ""},
+		{"writes", ""}, // to files that it did not open
 	} {
 		t.Run(test.does, func(t *testing.T) {
 			w := run(t, program(t, "bare", test.does).Controller(keeper), sim.Zero{}, nil)
@@ -291,6 +292,17 @@ func TestWaits(t *testing.T) {
 // Waits of the goroutines of controller-runtime are not listed.
 func TestManagerHasNoWaits(t *testing.T) { waits(t, program(t, "manager"), `^$`) }
 
+// A reconcile that waits for ever is listed.
+func TestStuckReconcile(t *testing.T) {
+	b := program(t, "manager")
+	b.Env = append(b.Env, "STUCK=1")
+	run(t, b.Controller(keeper), sim.Zero{}, nil).Stop()
+	want := regexp.MustCompile(`^a reconcile has not ended: main\.\(\*keeper\)\.Reconcile waits, at manager/main\.go:\d+$`)
+	if all := strings.Join(b.Waits(), "\n"); !want.MatchString(all) {
+		t.Errorf("it waits for %s", all)
+	}
+}
+
 func waits(t *testing.T, b *agent.Binary, want string) {
 	t.Helper()
 	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
@@ -303,7 +315,7 @@ func waits(t *testing.T, b *agent.Binary, want string) {
 	}
 }
 
-// A program that closes all its files loses the connection to the world. The violation says so.
+// A program that closes all possible files loses the connection to the world. The violation says so.
 func TestClosedFiles(t *testing.T) {
 	w := run(t, program(t, "bare", "files").Controller(keeper), sim.Zero{}, nil)
 	defer w.Stop()

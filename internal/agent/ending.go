@@ -168,7 +168,8 @@ func frames(stack string) iter.Seq[frame] {
 	}
 }
 
-// goroutine describes one goroutine of a dump. Only goroutines in a synctest bubble are described.
+// goroutine describes one goroutine of a dump. Only goroutines in a synctest bubble are described. A goroutine that runs on
+// another thread appears twice in a dump, first without its stack.
 type goroutine struct {
 	number   string
 	state    string // "sync.Mutex.Lock"
@@ -176,6 +177,7 @@ type goroutine struct {
 	at       string // "manager/main.go:57"
 	own      bool   // the program's own code began the wait, not a library
 	main     bool   // the goroutine runs main.main
+	handles  bool   // the goroutine runs a reconcile of controller-runtime
 	woken    bool   // the goroutine has waited and has not run since: another goroutine keeps the processor
 }
 
@@ -183,7 +185,7 @@ func goroutines(dump string) (all []goroutine) {
 	for text := range strings.SplitSeq(dump, "\n\n") {
 		head, stack, _ := strings.Cut(text, "\n")
 		if !strings.HasPrefix(head, "goroutine ") || !strings.Contains(head, "synctest bubble") ||
-			strings.Contains(stack, "threelaws/agent.(*agent).world") {
+			strings.Contains(stack, "threelaws/agent.(*agent).world") || strings.Contains(stack, "stack unavailable") {
 			continue
 		}
 		number, _, _ := strings.Cut(strings.TrimPrefix(head, "goroutine "), " ")
@@ -191,7 +193,8 @@ func goroutines(dump string) (all []goroutine) {
 		state, _, _ = strings.Cut(state, ",")
 		state, _, _ = strings.Cut(state, "]")
 		g := goroutine{number: number, state: strings.TrimSuffix(state, " (durable)"), at: place(stack),
-			main: strings.Contains(stack, "\nmain.main("), woken: strings.HasPrefix(stack, "runtime.gopark(")}
+			main: strings.Contains(stack, "\nmain.main("), woken: strings.HasPrefix(stack, "runtime.gopark("),
+			handles: strings.Contains(stack, ").reconcileHandler(")}
 		g.locate(stack)
 		all = append(all, g)
 	}
@@ -250,7 +253,7 @@ func quit(p *os.Process) { _ = p.Signal(syscall.SIGQUIT) }
 // Waits describes goroutines of the program that wait although the world has settled, such as "main.sync waits for an
 // RWMutex, at manager/main.go:57". It lists a wait if neither an object nor a timer can end it: a wait for I/O, for a
 // mutex, or for a channel or WaitGroup made before main began. It also lists a wait of the program's own code for a
-// WaitGroup or a Cond, except in main itself. The list is sorted. A wait may be harmless, so it is not a violation.
+// WaitGroup or a Cond, except in main itself, and each wait inside a reconcile. The list is sorted. A wait may be harmless, so it is not a violation.
 func (b *Binary) Waits() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -291,14 +294,22 @@ var awaited = map[string]string{
 func waits(numbers []string, all []goroutine) (texts []string) {
 	for _, g := range all {
 		outside := slices.Contains(numbers, g.number)
+		if g.handles {
+			texts = appendOnce(texts, "a reconcile has not ended: "+g.function+" waits, at "+g.at)
+			continue
+		}
 		inside := (g.state == "sync.WaitGroup.Wait" || g.state == "sync.Cond.Wait") && g.own && !g.main
 		if !outside && !inside || awaited[g.state] == "" {
 			continue
 		}
-		text := g.function + " waits for " + awaited[g.state] + ", at " + g.at
-		if !slices.Contains(texts, text) {
-			texts = append(texts, text)
-		}
+		texts = appendOnce(texts, g.function+" waits for "+awaited[g.state]+", at "+g.at)
 	}
 	return texts
+}
+
+func appendOnce(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
 }

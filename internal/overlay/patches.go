@@ -48,10 +48,21 @@ func imports(packages ...string) edit {
 	return edit{old: "import (\n", new: "import (\n\t\"" + strings.Join(append(packages, "internal/hosted"), "\"\n\t\"") + "\"\n"}
 }
 
-// path returns an edit of a function in package os that has a parameter called name. The edit replaces the value of
-// name by hostedPath(name), which is the path in a hosted process.
-func path(function, name, writes string) edit {
-	return edit{old: function + "\n", new: function + "\n	" + name + " = hostedPath(" + name + ", " + writes + ")\n"}
+// path returns an edit of a function in package os. The edit replaces each of the named parameters by the path that a
+// hosted process uses. The function's errors, and the file that it opens, have the given paths.
+func path(function, writes string, names ...string) edit {
+	head := strings.Replace(function, ") error {", ") (hostedErr error) {", 1)
+	head = strings.Replace(head, ", error) {", ", hostedErr error) {", 1)
+	head = strings.Replace(head, ") (", ") (hostedResult ", 1)
+	head = strings.Replace(head, "(hostedResult hostedErr", "(hostedErr", 1)
+	body := ""
+	if strings.Contains(head, "hostedResult *File") {
+		body = "	defer func(name string) {\n		if hostedResult != nil {\n			hostedResult.name = name\n		}\n	}(name)\n"
+	}
+	for _, name := range names {
+		body += "	defer hostedUse(&" + name + ", " + writes + ", &hostedErr)()\n"
+	}
+	return edit{old: function + "\n", new: head + "\n" + body}
 }
 
 // nothing returns an edit of a method of net.Resolver. In a hosted process, the method returns the given values and the
@@ -250,27 +261,29 @@ var hostedRoundTrip func(*Request) (*Response, error)
 	}
 `},
 		// A hosted program reads the files that the world provides, and writes to its own directory.
-		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "name", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0"),
-		path("func openDir(name string) (*File, error) {", "name", "false"),
-		path("func Mkdir(name string, perm FileMode) error {", "name", "true"),
-		path("func Chdir(dir string) error {", "dir", "false"),
-		path("func Rename(oldpath, newpath string) error {", "oldpath", "true"),
-		path("func Rename(oldpath, newpath string) error {", "newpath", "true"),
-		path("func Readlink(name string) (string, error) {", "name", "false"),
-		{old: "error { return chmod(name, mode) }", new: "error { return chmod(hostedPath(name, true), mode) }"},
+		path("func OpenFile(name string, flag int, perm FileMode) (*File, error) {", "flag&(O_WRONLY|O_RDWR|O_CREATE) != 0", "name"),
+		path("func openDir(name string) (*File, error) {", "false", "name"),
+		path("func Mkdir(name string, perm FileMode) error {", "true", "name"),
+		path("func Chdir(dir string) error {", "false", "dir"),
+		path("func Rename(oldpath, newpath string) error {", "true", "oldpath", "newpath"),
+		path("func Readlink(name string) (string, error) {", "false", "name"),
+		{old: "error { return chmod(name, mode) }", new: "(err error) {\n	defer hostedUse(&name, true, &err)()\n	return chmod(name, mode)\n}"},
 		imports(),
 	}},
 	{"os/stat.go", []edit{
-		path("func Stat(name string) (FileInfo, error) {", "name", "false"),
-		path("func Lstat(name string) (FileInfo, error) {", "name", "false"),
+		path("func Stat(name string) (FileInfo, error) {", "false", "name"),
+		path("func Lstat(name string) (FileInfo, error) {", "false", "name"),
 	}},
-	{"os/root.go", []edit{path("func OpenRoot(name string) (*Root, error) {", "name", "false")}},
-	{"os/path.go", []edit{path("func RemoveAll(path string) error {", "path", "true")}},
+	{"os/root.go", []edit{path("func OpenRoot(name string) (*Root, error) {", "false", "name")}},
+	{"os/path.go", []edit{path("func RemoveAll(path string) error {", "true", "path")}},
 	{"os/file_unix.go", []edit{
-		path("func Remove(name string) error {", "name", "true"),
-		path("func Truncate(name string, size int64) error {", "name", "true"),
-		path("func Link(oldname, newname string) error {", "newname", "true"),
-		path("func Symlink(oldname, newname string) error {", "newname", "true"),
+		path("func Remove(name string) error {", "true", "name"),
+		path("func Truncate(name string, size int64) error {", "true", "name"),
+		path("func Link(oldname, newname string) error {", "true", "newname"),
+		path("func Symlink(oldname, newname string) error {", "true", "newname"),
+	}},
+	{"os/getwd.go", []edit{
+		{old: "func Getwd() (dir string, err error) {\n", new: "func Getwd() (dir string, err error) {\n	defer func() { dir = hostedShown(dir) }()\n"},
 	}},
 	{"syscall/syscall_linux.go", []edit{
 		// A hosted program gets no notifications about changed files. Programs that watch files also poll them.

@@ -432,8 +432,12 @@ func keep(client *http.Client, m object, does string) {
 		for range 1000 {
 			fmt.Println("a line that says nothing at all, again and again")
 		}
-	case "files":
+	case "writes":
 		for fd := 3; fd < 100; fd++ {
+			syscall.Write(fd, []byte("not for the world"))
+		}
+	case "files":
+		for fd := 3; fd < 1024; fd++ {
 			syscall.Close(fd)
 		}
 	case "outside":

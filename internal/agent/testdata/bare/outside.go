@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -29,7 +30,27 @@ func outside(dir string) {
 		panic(fmt.Sprint("the numbers of the process and its parent are ", os.Getpid(), os.Getppid()))
 	}
 	files(dir)
+	paths()
 	names()
+}
+
+// paths panics if the program can see the name of its own directory, which differs between runs.
+func paths() {
+	dir, err := os.Getwd()
+	must(err)
+	own, err := os.CreateTemp("", "own")
+	must(err)
+	_, err = os.OpenFile("/tmp", os.O_WRONLY, 0)
+	seen := []any{dir, own.Name(), err, os.Remove("/tmp/none"), os.Chmod("/tmp/none", 0), os.Mkdir("/tmp", 0), os.Truncate("/tmp/none", 0),
+		os.Rename("/tmp/none", "/tmp/other"), os.Link("/tmp/none", "/tmp"), os.Symlink("none", "/tmp")}
+	for _, text := range seen {
+		if text == nil || strings.Contains(fmt.Sprint(text), "threelaws-root") {
+			panic(fmt.Sprint("the program sees ", text))
+		}
+	}
+	if dir != "/" || !strings.HasPrefix(own.Name(), "/tmp/own") {
+		panic(fmt.Sprint("the working directory and a new file are ", dir, own.Name()))
+	}
 }
 
 func files(dir string) {

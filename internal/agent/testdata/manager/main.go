@@ -36,6 +36,9 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	if os.Getenv("STAMP") != "" {
 		return ctrl.Result{}, k.stamp(ctx, &owner)
 	}
+	if os.Getenv("STUCK") != "" {
+		<-make(chan bool)
+	}
 	if os.Getenv("PANIC") != "" {
 		var seen map[string]bool
 		seen[req.Name] = true

@@ -24,18 +24,9 @@ func init() {
 
 // hostedPath returns the path that a hosted process uses instead of a given path. Paths in /dev and /proc stay the
 // same. Writes go below hostedRoot, and so do reads of files that exist there. A relative path that does not exist is
-// read below hostedDir, and so is the absolute path that filepath.Abs makes of it.
+// read below hostedDir, and so is the absolute path that filepath.Abs makes of it, if the machine has no such file.
 func hostedPath(name string, writes bool) string {
-	if hostedRoot == "" || name == "" || within(name, "/dev") || within(name, "/proc") {
-		return name
-	}
-	if within(name, hostedRoot) {
-		if writes || hostedDir == "" || hostedWork == "" || !within(name, hostedWork) || there(name) {
-			return name
-		}
-		if in := hostedDir + name[len(hostedWork):]; there(in) {
-			return in
-		}
+	if hostedRoot == "" || name == "" || within(name, "/dev") || within(name, "/proc") || within(name, hostedRoot) {
 		return name
 	}
 	if name[0] != '/' { // the working directory is below hostedRoot
@@ -60,7 +51,48 @@ func hostedPath(name string, writes bool) string {
 	if there(in) {
 		return in
 	}
+	if hostedDir != "" && within(in, hostedWork) && !there(name) {
+		if in := hostedDir + in[len(hostedWork):]; there(in) {
+			return in
+		}
+	}
 	return name
+}
+
+// hostedShown returns the path that a hosted process sees instead of a path below hostedRoot. hostedRoot has another name
+// in each process.
+func hostedShown(name string) string {
+	if !hosted.On || !within(name, hostedRoot) {
+		return name
+	}
+	if name == hostedRoot {
+		return "/"
+	}
+	return name[len(hostedRoot):]
+}
+
+// hostedUse replaces a path by the path that a hosted process uses. The caller must defer the result, which replaces the
+// new path by the given one in the error.
+func hostedUse(name *string, writes bool, err *error) func() {
+	given, used := *name, hostedPath(*name, writes)
+	if used == given {
+		return func() {}
+	}
+	*name = used
+	return func() {
+		restore := func(path *string) {
+			if within(*path, used) {
+				*path = given + (*path)[len(used):]
+			}
+		}
+		switch e := (*err).(type) {
+		case *PathError:
+			restore(&e.Path)
+		case *LinkError:
+			restore(&e.Old)
+			restore(&e.New)
+		}
+	}
 }
 
 func there(path string) bool {

@@ -72,7 +72,7 @@ func serve(run func(context.Context)) {
 	if v := os.Getenv(wire.Environment); v != wire.Version {
 		fail(fmt.Sprintf("this binary speaks protocol %s, the world %s: build it again", wire.Version, v))
 	}
-	a := &agent{run: run, args: os.Args, env: environment(), in: bufio.NewReaderSize(pipe(wire.In), 1<<16), out: pipe(wire.Out)}
+	a := &agent{run: run, args: os.Args, env: environment(), in: bufio.NewReaderSize(apart(wire.In), 1<<16), out: apart(wire.Out)}
 	a.dir, _ = os.Getwd() // "" if the directory is unknown
 	roundTrip, serving = a.RoundTrip, a
 	limit()

@@ -12,6 +12,18 @@ import (
 // other goroutine runs, even if the response takes long.
 type pipe int
 
+// apart moves a pipe to a descriptor that the program does not use, even if it closes all low descriptors.
+func apart(fd int) pipe {
+	moved, _, err := syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, firstApart)
+	if err != 0 {
+		return pipe(fd)
+	}
+	_ = syscall.Close(fd)
+	return pipe(moved)
+}
+
+const firstApart = 700 // below the usual limit of 1024 open files
+
 func (p pipe) Read(b []byte) (int, error) {
 	for {
 		n, _, err := syscall.RawSyscall(syscall.SYS_READ, uintptr(p), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
