@@ -121,7 +121,7 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 	}
 	dir, err := os.MkdirTemp("", "threelaws-main")
 	if err != nil {
-		return "", err
+		return "", usage("no temporary folder can be made: %v; set TMPDIR to a folder that exists", err)
 	}
 	b.Path = filepath.Join(dir, "main")
 	function, _, _ := strings.Cut(s.Test, "/") // the function, without the names of subtests
