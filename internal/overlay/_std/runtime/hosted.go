@@ -200,11 +200,15 @@ func hostedRandom(b []byte) bool {
 // hostedPatience is the time in nanoseconds after which the runtime preempts a goroutine of a bubble.
 const hostedPatience = 10 * 1000 * 1000 * 1000
 
-// hostedRuns reports whether a processor is running a goroutine of a bubble that must not be preempted yet.
+// hostedRuns reports whether a processor is running a goroutine that must not be preempted yet: a goroutine of a bubble, or
+// any goroutine of a hosted process. There, the scheduler could start another goroutine before the caller preempts it.
 func hostedRuns(pp *p, ran int64) bool {
-	mp := pp.m.ptr()
-	if ran > hostedPatience || mp == nil {
+	if ran > hostedPatience {
 		return false
+	}
+	mp := pp.m.ptr()
+	if hosted.On || mp == nil {
+		return hosted.On
 	}
 	gp := mp.curg
 	return gp != nil && gp.bubble != nil
