@@ -79,8 +79,11 @@ func (f *finder) findMain(ctx context.Context) error {
 		if err := f.givenMain(); err != nil {
 			return err
 		}
-	} else if err := f.searchMain(ctx, layout, recipes); err != nil {
-		return err
+	}
+	if named := f.Main == "." && !f.opts.Test && !f.isMain("."); f.Main == "" || named { // "." is the repository
+		if err := f.searchMain(ctx, layout, recipes); err != nil {
+			return err
+		}
 	}
 	f.nameBinaries(recipes)
 	if f.opts.Test {

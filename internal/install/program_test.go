@@ -111,6 +111,7 @@ build:
 		{"named as a file", mains("cmd/a", "cmd/b"), install.Options{Main: "./cmd/b/main.go"}, "./cmd/b"},
 		{"named as an import path", mains("cmd/a", "cmd/b"), install.Options{Main: "example.com/widget-operator/cmd/b"},
 			"./cmd/b"},
+		{"the repository named", mains("cmd/a"), install.Options{Main: "."}, "./cmd/a"},
 		{"named in a directory of the module", mains("cmd/a", "cmd/b"), install.Options{Dir: "cmd", Main: "b"}, "./cmd/b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -140,7 +141,9 @@ func TestMainPackageIsMistaken(t *testing.T) {
 		{"none", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n", install.Options{},
 			"the module has no main package: run threelaws check in the operator's module, or name its main package"},
 		{"named, and no main package", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n",
-			install.Options{Main: "."}, ".: it is package x, and main is needed"},
+			install.Options{Main: "."}, "the module has no main package: run threelaws check in the operator's module"},
+		{"named, and a library", mains(".") + "-- api/x.go --\npackage x\n", install.Options{Main: "./api"},
+			"./api: it is package x, and main is needed"},
 		{"named, and not there", mains("."), install.Options{Main: "./cmd/x"}, "./cmd/x: go list: "},
 		{"no module", "-- x.go --\npackage x\n", install.Options{}, "no go.mod here or above"},
 		{"a module below", "-- operator/go.mod --\nmodule example.com/x\n", install.Options{},
