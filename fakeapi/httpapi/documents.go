@@ -1,8 +1,10 @@
 package httpapi
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi/internal/discovery"
@@ -38,8 +41,30 @@ func (h *Handler) aboutServer(r *http.Request, _ []*fakeapi.Kind) *answer {
 		return failJSON(refusal.Method())
 	case path == "/version":
 		return document(media.Format{Pretty: true}, &h.Version)
+	case r.URL.Path == "/metrics": // with any method too
+		return &answer{code: http.StatusOK, binary: metrics(), contentType: metricsType}
 	}
 	return nil
+}
+
+const metricsType = "text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
+
+// metrics returns the only metrics that clients are known to read: the feature gates, which component-base records in
+// metrics/prometheus/feature. The gates are those of the packages of k8s.io/kubernetes in this program.
+func metrics() []byte {
+	gates := utilfeature.DefaultMutableFeatureGate
+	var b bytes.Buffer
+	b.WriteString("# HELP kubernetes_feature_enabled [BETA] This metric records the data about the stage and enablement of a " +
+		"k8s feature.\n# TYPE kubernetes_feature_enabled gauge\n")
+	all := gates.GetAll()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		enabled := 0
+		if gates.Enabled(name) {
+			enabled = 1
+		}
+		fmt.Fprintf(&b, "kubernetes_feature_enabled{name=%q,stage=%q} %d\n", name, all[name].PreRelease, enabled)
+	}
+	return b.Bytes()
 }
 
 func reads(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

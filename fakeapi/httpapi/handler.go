@@ -245,8 +245,8 @@ func aboutPaths(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	if !reads(r) {
 		return failJSON(refusal.Method())
 	}
-	paths := []string{"/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/openapi/v2", "/openapi/v3",
-		"/readyz", "/version"}
+	paths := []string{"/api", "/api/v1", "/apis", "/apis/", "/healthz", "/livez", "/metrics", "/openapi/v2",
+		"/openapi/v3", "/readyz", "/version"}
 	for _, v := range discovery.Served(kinds) {
 		if v.Group != "" {
 			paths = append(paths, "/apis/"+v.Group, "/apis/"+v.GroupVersion.String())
