@@ -56,6 +56,8 @@ type Server struct {
 	caller  *webhook.Caller // calls webhooks over the network; may be nil
 	calls   int             // number of webhook calls during requests
 	reviews int             // number of UIDs made for AdmissionReviews and ConversionReviews
+
+	unserved []string // see [Server.Unserved]
 	store
 }
 
@@ -171,6 +173,17 @@ func (s *Server) Fork() *Server {
 	s.token, f.token = new(token), new(token)
 	f.text, f.pivot = nil, entry{}
 	return &f
+}
+
+// Unserved returns the requested paths that this server does not serve, in the order of the first requests, each once. It
+// leaves out the paths of objects and of their kinds.
+func (s *Server) Unserved() []string { return slices.Clone(s.unserved) }
+
+// NoteUnserved adds a path to [Server.Unserved].
+func (s *Server) NoteUnserved(path string) {
+	if !slices.Contains(s.unserved, path) {
+		s.unserved = append(s.unserved[:len(s.unserved):len(s.unserved)], path)
+	}
 }
 
 // SetDropControllerRefs sets [Options].DropControllerRefs.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,6 +61,11 @@ func (h *Handler) respondAbout(r *http.Request, kinds []*fakeapi.Kind, groupKnow
 	}
 	if groupKnown {
 		return failJSON(refusal.NotFound())
+	}
+	if root, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); root != "api" && root != "apis" {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.server.NoteUnserved(r.URL.Path)
 	}
 	return notFoundText()
 }

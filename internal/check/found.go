@@ -186,6 +186,9 @@ func (s *operator) look() (*found, error) {
 	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return rec.Object.Kind != "Event" && !s.itself(rec.Object) }) {
 		return nil, r.didNothing()
 	}
+	if paths := r.Server.Unserved(); len(paths) > 0 {
+		s.notes = append(s.notes, unserved(paths)+": the operator got 404")
+	}
 	f.note(r)
 	undo := s.limit()
 	two, err := f.two(s, r)

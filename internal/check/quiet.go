@@ -337,5 +337,11 @@ func (r *quiet) didNothing() error {
 		}
 	}
 	i.Printed = r.printed()
+	if paths := r.Server.Unserved(); len(paths) > 0 {
+		i.Text += "; " + unserved(paths)
+	}
 	return i
 }
+
+// unserved says that a program requested paths, and got 404, because only a real server serves them.
+func unserved(paths []string) string { return "the simulated server does not serve " + strings.Join(paths, ", ") }

@@ -47,6 +47,24 @@ func TestMistakes(t *testing.T) {
 			s.Run = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
 		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (0 requests, " +
 			"none of which was refused; it does not watch Widget)"},
+		"a program that requests a page that is not served": {func(s *Subject) {
+			s.Controller = host.Controller{}
+			s.Run = func(_ context.Context, c *rest.Config) error {
+				client, err := rest.HTTPClientFor(c)
+				if err != nil {
+					return err
+				}
+				for range 2 {
+					resp, err := client.Get(c.Host + "/statusz")
+					if err != nil {
+						return err
+					}
+					resp.Body.Close()
+				}
+				return errors.New("no status")
+			}
+		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (the program " +
+			"returned: no status); the simulated server does not serve /statusz"},
 		"a program and a sample of a version that is not stored": {func(s *Subject) {
 			s.Controller = host.Controller{}
 			s.Run = func(context.Context, *rest.Config) error { return nil }
