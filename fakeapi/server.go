@@ -148,6 +148,11 @@ func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
 	return nil
 }
 
+// Existed reports whether an object is stored or was deleted.
+func (s *Server) Existed(k *Kind, namespace, name string) bool {
+	return s.Lookup(k, namespace, name) != nil || s.tables[k.ordinal].gone(k.key(namespace, name)) > 0
+}
+
 // Each calls f for every stored object of a kind, in key order, until f returns false.
 func (s *Server) Each(k *Kind, f func(obj runtime.Object) bool) {
 	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(k.shown(e.obj)) })

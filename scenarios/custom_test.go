@@ -282,3 +282,45 @@ func TestCustomOperator(t *testing.T) {
 		}
 	}
 }
+
+// If two groups have a kind of the same name, a step means the object that exists or has existed.
+func TestKindOfTwoGroups(t *testing.T) {
+	crd := func(group string) string {
+		return `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gates.` + group + `}
+spec:
+  group: ` + group + `
+  names: {kind: Gate, plural: gates}
+  scope: Namespaced
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`
+	}
+	r := interpret(t, operators(false), archive(`
+apply a.yaml
+apply b.yaml
+apply world.yaml
+label gate/x a=b
+label gate/y a=b
+expect 1 gates.a.example.com selector=a=b
+expect 1 gates.b.example.com selector=a=b
+delete gate/y
+expect 0 gates.b.example.com
+! label gate/y a=c
+apply world.yaml
+label gate/y a=b
+expect 1 gates.b.example.com selector=a=b
+`, "a.yaml", crd("a.example.com"), "b.yaml", crd("b.example.com"), "world.yaml", `
+apiVersion: a.example.com/v1
+kind: Gate
+metadata: {name: x}
+---
+apiVersion: b.example.com/v1
+kind: Gate
+metadata: {name: y}
+`))
+	for _, e := range r.Errors {
+		t.Error(e)
+	}
+}

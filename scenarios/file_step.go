@@ -231,6 +231,24 @@ type target struct {
 	namespace, name string
 }
 
+// existing returns the kind of a target. If CRDs of other groups have the same kind, and only one of them has or had such
+// an object, this kind is returned.
+func (in servers) existing(t target) *fakeapi.Kind {
+	for _, s := range in {
+		own := s.Kind(t.kind.GVK)
+		if own == nil || s.Existed(own, t.namespace, t.name) {
+			continue
+		}
+		for _, k := range s.Served() {
+			_, custom := own.Definition()
+			if custom != nil && k.GVK.Kind == own.GVK.Kind && s.Existed(k, t.namespace, t.name) {
+				return k
+			}
+		}
+	}
+	return t.kind
+}
+
 func parseTarget(in servers, s *Step, text string) (target, error) {
 	parts := strings.Split(text, "/")
 	t := target{namespace: "default"}
@@ -248,7 +266,10 @@ func parseTarget(in servers, s *Step, text string) (target, error) {
 	if err != nil {
 		return t, err
 	}
-	t.kind, t.name = k, parts[1]
+	if t.kind, t.name = k, parts[1]; !strings.Contains(parts[0], ".") {
+		k = in.existing(t)
+		t.kind = k
+	}
 	if !k.Namespaced {
 		t.namespace = ""
 	}
