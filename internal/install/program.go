@@ -128,8 +128,8 @@ func (f *finder) isMain(pkg string) bool {
 	return err == nil && p.Name == "main"
 }
 
-// local returns a main package of the repository as "./cmd/x", otherwise "". pkg is an import path, a directory or a
-// file.
+// local returns a main package of the repository as "./cmd/x", otherwise "". pkg is an import path, a directory, a
+// file, or a pattern such as "./cmd/...".
 func (f *finder) local(pkg string) string {
 	if text, err := os.ReadFile(filepath.Join(f.Dir, "go.mod")); err == nil {
 		if module := modulePath(text); pkg == module {
@@ -138,7 +138,7 @@ func (f *finder) local(pkg string) string {
 			pkg = below
 		}
 	}
-	if path.Ext(pkg) == ".go" {
+	if pkg = strings.TrimSuffix(pkg, "/..."); path.Ext(pkg) == ".go" {
 		pkg = path.Dir(pkg)
 	}
 	if pkg = path.Clean(pkg); !filepath.IsLocal(pkg) || !f.isMain(pkg) {

@@ -92,6 +92,9 @@ build:
 		{"a Dockerfile below build", mains("cmd/a", "cmd/b") +
 			"-- build/Dockerfile --\nFROM x\nRUN go build -o manager ./cmd/b\nENTRYPOINT [\"/manager\"]\n",
 			install.Options{}, "./cmd/b"},
+		{"a pattern of the Dockerfile", mains("cmd", "tcp") + "-- PROJECT --\nlayout: [go.kubebuilder.io/v4]\n-- Dockerfile --\n" +
+			"FROM x\nRUN go build -o manager ./cmd/...\nRUN go build -o tcp/tcp tcp/main.go\nENTRYPOINT [\"/bin/bash\"]\n",
+			install.Options{}, "./cmd"},
 		{"the only one below cmd", mains("cmd/anything", "."), install.Options{}, "./cmd/anything"},
 		{"the one below cmd with an operator's name", mains("cmd/kubectl-widget", "cmd/widget-operator"), install.Options{},
 			"./cmd/widget-operator"},
