@@ -16,6 +16,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/cgo"
 )
 
 // names contains the names under which the manifests may mention the operator.
@@ -88,6 +90,9 @@ func (f *finder) findMain(ctx context.Context) error {
 	f.nameBinaries(recipes)
 	if f.opts.Test {
 		return nil
+	}
+	if err := cgo.Check(ctx, f.Dir, f.Main); err != nil {
+		return err
 	}
 	return f.listMain(ctx)
 }
