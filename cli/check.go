@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -127,7 +126,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 		return err
 	}
 	if c.replay != "" {
-		op.Others = slices.Clone(op.Samples)
+		op.Others = slices.Concat(op.Samples, op.Others)
 		op.Samples = slices.DeleteFunc(op.Samples, func(f *check.File) bool { return !c.replays(f) })
 	}
 	c.began, c.samples = time.Now(), len(op.Samples)
@@ -297,33 +296,14 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 			Hurry: func() bool { // a replay needs all facts with which the failure was found
 				return c.Schedules == 0 && c.replay == "" && time.Since(began) > allowed/2
 			},
-			Server: &fakeapi.Options{WebhooksLater: true}})
+			Lacking: func(idle *check.Idle, created bool) bool { return op.lacks(idle, created, sample) },
+			Server:  &fakeapi.Options{WebhooksLater: true}})
 	}
 	plan, err := prepare()
-	for {
-		added, crds := op.addOwn(err), op.addCRDs(err)
-		other, from := op.addMissing(err, sample)
-		certificate := op.addCertificate(err)
-		if len(added)+len(crds) == 0 && other == nil && certificate == "" {
-			break
-		}
+	for notes := op.provide(err, sample); len(notes) > 0; notes = op.provide(err, sample) {
 		line.clear()
-		if certificate != "" {
-			c.note("a certificate is added in " + certificate + ": the operator reads it, and its manifests mount none")
-		}
-		if other != nil {
-			c.note(fmt.Sprintf("%s %s of %s is added: the operator looks for it", other.GetKind(),
-				path.Join(other.GetNamespace(), other.GetName()), from))
-		}
-		for _, f := range crds {
-			c.note(fmt.Sprintf("CRD %s of %s is added: the operator watches its kind", f.Objects[0].GetName(), f.Name))
-		}
-		for _, o := range added {
-			why := "is added: the operator reads its own"
-			if o.GetKind() == "Service" {
-				why = "is added: the operator reads that of the API server"
-			}
-			c.note(fmt.Sprintf("%s %s/%s %s", o.GetKind(), o.GetNamespace(), o.GetName(), why))
+		for _, note := range notes {
+			c.note(note)
 		}
 		plan, err = prepare()
 	}
@@ -332,6 +312,12 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	case ctx.Err() != nil:
 		c.code = worse(c.code, exitInterrupted)
 		return nil
+	case err != nil && check.Refused(err) && len(op.Next[sample]) > 0:
+		next := op.Next[sample][0]
+		op.Next[next] = op.Next[sample][1:]
+		op.Samples[slices.Index(op.Samples, sample)] = next
+		c.note(err.Error() + "; the next sample of its kind is tried: " + next.Name)
+		return c.try(ctx, op, hosted, next)
 	case err != nil:
 		return c.unprepared(op, sample, err)
 	}

@@ -44,11 +44,32 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 	for _, o := range repo.OtherCRDs {
 		op.OtherCRDs = append(op.OtherCRDs, file(repo.Dir, []install.Object{o}))
 	}
+	if s.Test == "" {
+		found := map[string][]*check.File{} // group/kind -> CRDs
+		op.ModuleCRDs = func(group, kind string) []*check.File {
+			key := group + "/" + kind
+			if _, known := found[key]; !known {
+				found[key] = files(repo.Dir, repo.ModuleCRDs(ctx, group, kind))
+			}
+			return found[key]
+		}
+	}
+	whole := func(s install.Sample) *check.File {
+		return file(repo.Dir, append([]install.Object{s.Object}, s.Beside...))
+	}
+	for _, sample := range repo.OtherSamples {
+		op.Others = append(op.Others, whole(sample))
+	}
 	for _, o := range repo.Objects {
 		op.Installed = append(op.Installed, o.Unstructured)
 	}
+	op.Next = map[*check.File][]*check.File{}
 	for _, sample := range repo.Samples {
-		op.Samples = append(op.Samples, file(repo.Dir, append([]install.Object{sample.Object}, sample.Beside...)))
+		f := whole(sample)
+		op.Samples = append(op.Samples, f)
+		for _, next := range sample.Next {
+			op.Next[f] = append(op.Next[f], whole(next))
+		}
 	}
 	b := binary(repo, name)
 	op.Found = settings{Package: repo.Main, Install: repo.From, Args: b.Args}
@@ -79,6 +100,19 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 			return r
 		}
 	}
+	if s.Args == nil && s.Test == "" {
+		op.LeaveOut = func(flag string) (argument string) {
+			b.Args, argument = without(b.Args, flag)
+			if replicas := b.Replicas; argument != "" && replicas != nil {
+				b.Replicas = func(number int) agent.Replica {
+					r := replicas(number)
+					r.Args, _ = without(r.Args, flag)
+					return r
+				}
+			}
+			return argument
+		}
+	}
 	op.Host = func(ctx context.Context) (func(host.Controller) host.Controller, error) {
 		note, err := build(ctx, s, repo, b)
 		if note != "" {
@@ -100,6 +134,22 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		_ = os.RemoveAll(filepath.Dir(b.Path)) // if this fails, a temporary directory stays
 	}
 	return op, nil
+}
+
+// without returns arguments without a flag and its value, and what it has left out, or "" if the arguments lack the flag.
+func without(args []string, flag string) (rest []string, argument string) {
+	i := slices.IndexFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		return strings.HasPrefix(arg, "-") && name == flag
+	})
+	if i < 0 {
+		return args, ""
+	}
+	end := i + 1
+	if !strings.Contains(args[i], "=") && end < len(args) && !strings.HasPrefix(args[end], "-") {
+		end++
+	}
+	return slices.Concat(args[:i], args[end:]), strings.Join(args[i:end], " ")
 }
 
 // absolute returns absolute paths. If the working directory is unknown, it returns the paths unchanged.

@@ -96,9 +96,9 @@ func (s *sampleTried) sum(verdicts []check.Verdict) {
 	for _, short := range []struct {
 		what  string
 		cases []string
-	}{{fmt.Sprintf("cut short before %s", plural(fewest, "schedule")), cut}, {"left out", left}} {
+	}{{fmt.Sprintf("explored in fewer than %s", plural(fewest, "schedule")), cut}, {"left out", left}} {
 		if len(short.cases) > 0 {
-			s.Short = append(s.Short, fmt.Sprintf("%s for lack of --time: %s", short.what, strings.Join(short.cases, ", ")))
+			s.Short = append(s.Short, fmt.Sprintf("%s, so set a longer --time: %s", short.what, strings.Join(short.cases, ", ")))
 		}
 	}
 }
@@ -179,8 +179,13 @@ func (c *checking) unprepared(op *operator, sample *check.File, err error) error
 		} else {
 			text += c.idles(op, sample, idle)
 		}
-	} else if len(c.Samples) == 0 {
-		text += another
+	} else {
+		if check.RefusedByWebhook(err) {
+			text += "; --with FILE adds an object that it lacks"
+		}
+		if len(c.Samples) == 0 {
+			text += another
+		}
 	}
 	none := !slices.ContainsFunc(c.report.Samples, func(s *sampleTried) bool { return s.plan != nil })
 	if len(c.Samples) > 0 || last && none {

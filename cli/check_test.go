@@ -38,6 +38,9 @@ type checked struct {
 	own      []*unstructured.Unstructured
 	crds     []*check.File // CRDs of the repository that are not installed
 	mount    func(secret, dir string) string
+	leaveOut func(flag string) string
+	modules  func(group, kind string) []*check.File
+	next     []*check.File // further samples of the kind of the first sample
 }
 
 func newChecked(t *testing.T, op host.Controller) *checked {
@@ -69,7 +72,8 @@ func (c *checked) find(_ context.Context, s *settings) (*operator, error) {
 	}
 	return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 		Notes: []string{"main package ./cmd/manager, from PROJECT"},
-		Reuse: c.reuse, Own: c.own, OtherCRDs: slices.Clone(c.crds), Mount: c.mount,
+		Reuse: c.reuse, Own: c.own, OtherCRDs: slices.Clone(c.crds), Mount: c.mount, LeaveOut: c.leaveOut, ModuleCRDs: c.modules,
+		Next:  map[*check.File][]*check.File{samples[0]: c.next},
 		Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 		Host: func(context.Context) (func(host.Controller) host.Controller, error) {
 			return func(host.Controller) host.Controller { return c.op }, nil
@@ -221,6 +225,23 @@ metadata: {name: other}
 	}
 }
 
+// A PersistentVolumeClaim that the sample names is added. Others, which the operator may create, are not.
+func TestCheckAddsClaim(t *testing.T) {
+	for said, want := range map[string]string{
+		`PersistentVolumeClaim \"source\" not found`:  "PersistentVolumeClaim default/source of check itself is added: the operator looks for it\n",
+		`persistentvolumeclaims \"source\" not found`: "PersistentVolumeClaim default/source of check itself is added: the operator looks for it\n",
+		`PersistentVolumeClaim \"other\" not found`:   "",
+		`Secret \"source\" not found`:                 "",
+	} {
+		c := newChecked(t, idle{lines: func(int) []string { return []string{"2017-03-01T00:00:00Z\tERROR\t{\"error\": \"" + said + "\"}"} }}.hosted())
+		write(t, "config/samples/web.yaml", strings.Replace(set, "{containers: [{name: c, image: i}]}",
+			"{containers: [{name: c, image: i}], volumes: [{name: v, persistentVolumeClaim: {claimName: source}}]}", 1))
+		if out := c.run("-n", "5").out; strings.Count(out, " is added: ") != strings.Count(want, " is added: ") || !strings.Contains(out, want) {
+			t.Errorf("%s: want %q\n%s", said, want, out)
+		}
+	}
+}
+
 // A replay of a failure adds the same objects of other samples.
 func TestCheckReplaysWithAddedObject(t *testing.T) {
 	op := current(t, "replicaset")
@@ -320,6 +341,77 @@ func TestCheckOwn(t *testing.T) {
 	}
 }
 
+// If the server refuses a sample, the next sample of its kind is tried.
+func TestCheckTriesNextSample(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	write(t, "config/samples/web.yaml", strings.Replace(set, "matchLabels: {", "matchLabels: {other: x, ", 1))
+	for _, path := range []string{"again.yaml", "good.yaml"} {
+		write(t, path, set)
+		if path == "again.yaml" {
+			write(t, path, strings.Replace(set, "name: web", "name: WEB", 1))
+		}
+		next, err := check.Read(path, []byte(read(t, path)))
+		must(t, err)
+		c.next = append(c.next, next)
+	}
+	got := c.run("-n", "5", "--case", "one-owner")
+	got.passes(t, "the server refuses rs/web: ", "; the next sample of its kind is tried: again.yaml\n",
+		"; the next sample of its kind is tried: good.yaml\n", "  one-owner              5 schedules, ")
+	if n := strings.Count(got.out, "regex used for validation"); n > 1 {
+		t.Errorf("the expression is printed %d times:\n%s", n, got.out)
+	}
+}
+
+// An argument that the operator does not know is left out.
+func TestCheckLeavesOutArguments(t *testing.T) {
+	for said, want := range map[string]string{
+		"flag provided but not defined: -metrics-addr":            "argument --metrics-addr=:8080 is left out: the operator does not know it\n",
+		"Error: unknown flag: --metrics-addr":                     "argument --metrics-addr=:8080 is left out: the operator does not know it\n",
+		"error: unknown long flag '--zone'":                       "argument --zone eu is left out: the operator does not know it\n",
+		"unknown flag: --none":                                    "",
+		"ERROR cannot read the metrics of --metrics-addr, failed": "",
+	} {
+		args := []string{"--metrics-addr=:8080", "--zone", "eu", "--leader-elect", "--v=1"}
+		c := newChecked(t, idle{ends: errors.New("exit status 2"), lines: func(int) []string { return []string{said} }}.hosted())
+		c.leaveOut = func(flag string) (argument string) {
+			args, argument = without(args, flag)
+			return argument
+		}
+		if out := c.run("-n", "5").out; strings.Count(out, " is left out: ") != strings.Count(want, " is left out: ") || !strings.Contains(out, want) {
+			t.Errorf("%s: want %q\n%s", said, want, out)
+		}
+		if len(want) > 0 && len(args) > 4 {
+			t.Error(args)
+		}
+	}
+}
+
+// A CRD that neither the repository nor the server has may be in a module.
+func TestCheckModuleCRDs(t *testing.T) {
+	crd, err := check.Read("example.org/gears@v1.0.0/config/crd/gears.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gears.example.com}
+spec:
+  group: example.com
+  names: {kind: Gear, plural: gears}
+  scope: Namespaced
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`))
+	must(t, err)
+	c := newChecked(t, idle{lines: func(int) []string {
+		return []string{"2017-03-01T00:00:00Z\tERROR\tno matches for kind \"Gear\" in version \"example.com/v1\""}
+	}}.hosted())
+	c.modules = func(group, kind string) []*check.File {
+		if group != "example.com" || kind != "Gear" {
+			t.Error(group, kind)
+		}
+		return []*check.File{crd}
+	}
+	if out := c.run("-n", "5").out; strings.Count(out, "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: ") != 1 {
+		t.Error(out)
+	}
+}
+
 // A CRD of the repository that is not installed is added if the operator does not find its kind.
 func TestCheckOtherCRDs(t *testing.T) {
 	crd := func(kind, plural string) *check.File {
@@ -373,7 +465,7 @@ func TestCheckInTime(t *testing.T) {
 		"  unknown     whether another owner can exist beside the sample: no time was left, ",
 		"  one-owner              1 schedule, ",
 		"  two-owners             left out: no time is left\n", " 1 of 33 cases were explored, ",
-		"cut short before 5 schedules for lack of --time: one-owner\n", "left out for lack of --time: faults, two-owners, ",
+		"explored in fewer than 5 schedules, so set a longer --time: one-owner\n", "left out, so set a longer --time: faults, two-owners, ",
 		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n",
 		"config/samples/second.yaml: left out: --time 1ms is over\n")
 }

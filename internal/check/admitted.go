@@ -148,7 +148,7 @@ func (s *operator) admitted(r *quiet, m manifest) (manifest, error) {
 			strings.ReplaceAll(err.Error(), "\n", " ")))
 		return m, nil
 	case err != nil:
-		return m, s.Sample.place(m, refusal("with the operator's webhooks the server refuses "+m.at(), err))
+		return m, s.Sample.place(m, refusal(byWebhook+m.at(), err))
 	}
 	with := bare(shown(resp.Object, m.GroupVersionKind()))
 	r.settle()

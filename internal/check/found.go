@@ -82,7 +82,7 @@ const (
 	editing  = "which fields it follows"
 	scaling  = "which number it follows"
 	removing = "which removals it follows"
-	deleting = "its end"
+	deleting = "what it deletes after its owner"
 )
 
 // doubt records that quiet runs could not show a fact. The text begins with the fact, and says why.
@@ -185,6 +185,14 @@ func (s *operator) look() (*found, error) {
 	defer func() { r.Stop() }()
 	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return rec.Object.Kind != "Event" && !s.itself(rec.Object) }) {
 		return nil, r.didNothing()
+	}
+	if s.Lacking != nil {
+		created := slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
+			return rec.Before == nil && rec.After != nil && !told(rec.Object) && !s.itself(rec.Object)
+		})
+		if idle := r.didNothing(); s.Lacking(idle, created) {
+			return nil, idle
+		}
 	}
 	if paths := r.Server.Unserved(); len(paths) > 0 {
 		s.notes = append(s.notes, unserved(paths)+": the operator got 404")

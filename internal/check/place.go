@@ -27,6 +27,17 @@ type refused struct {
 
 func (r *refused) Error() string { return r.what + ": " + r.text }
 
+// Refused reports whether an error says that the server refuses an object of the sample's file.
+func Refused(err error) bool { return errors.As(err, new(*refused)) }
+
+// RefusedByWebhook reports whether an error says that a webhook of the operator refuses an object of the sample's file.
+func RefusedByWebhook(err error) bool {
+	r := (*refused)(nil)
+	return errors.As(err, &r) && strings.HasPrefix(r.what, byWebhook)
+}
+
+const byWebhook = "with the operator's webhooks the server refuses "
+
 func refusal(what string, err error) *refused {
 	r := &refused{what: what, text: strings.ReplaceAll(err.Error(), "\n", " ")}
 	var status apierrors.APIStatus

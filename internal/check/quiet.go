@@ -324,7 +324,7 @@ func (r *quiet) lastError() string {
 	return errors[len(errors)-1]
 }
 
-func (r *quiet) didNothing() error {
+func (r *quiet) didNothing() *Idle {
 	i := &Idle{Owner: r.s.owner.at(), Text: fmt.Sprintf("%s has written %s (%s)", r.process, r.s.nothing(), r.idle())}
 	for _, rec := range slices.Backward(r.writes()) {
 		if rec.Object.Kind == "Event" && rec.After != nil {
@@ -344,4 +344,6 @@ func (r *quiet) didNothing() error {
 }
 
 // unserved says that a program requested paths, and got 404, because only a real server serves them.
-func unserved(paths []string) string { return "the simulated server does not serve " + strings.Join(paths, ", ") }
+func unserved(paths []string) string {
+	return "the simulated server does not serve " + strings.Join(paths, ", ")
+}

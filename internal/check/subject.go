@@ -32,19 +32,22 @@ type Operator struct {
 	// Sample contains an object of the controller's kind, and other objects that must exist.
 	Sample *File
 
-	Others     []host.Controller // other reconcilers of the operator that also run, each with its own Contract
-	With       []string          // names of this module's controllers that also run
-	For        time.Duration     // how long each world runs; 0: until it settles, or until the third periodic write
-	Profile    law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
-	Settled    scenarios.Func    // called whenever a world has settled; nil for no additional check
-	Skip       map[string]string // name of a case or a law to leave out -> the reason
-	Strict     bool              // labels and annotations that users add to dependents must stay
-	Edits      []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
-	Schedules  int               // the number of schedules of each case
-	Tell       func(fact string) // called before each quiet run, with the fact that the run is to find out; may be nil
-	Hurry      func() bool       // returns true when no time is left for further quiet runs; nil: there is no limit
-	Invariants []*law.Invariant  // invariants to check in each world in addition to the laws
-	Server     *fakeapi.Options  // options of the worlds' servers; nil for the defaults
+	Others    []host.Controller // other reconcilers of the operator that also run, each with its own Contract
+	With      []string          // names of this module's controllers that also run
+	For       time.Duration     // how long each world runs; 0: until it settles, or until the third periodic write
+	Profile   law.Profile       // the profile of laws that apply; a larger profile of the Controller has precedence
+	Settled   scenarios.Func    // called whenever a world has settled; nil for no additional check
+	Skip      map[string]string // name of a case or a law to leave out -> the reason
+	Strict    bool              // labels and annotations that users add to dependents must stay
+	Edits     []string          // merge patches of the sample, as YAML or JSON, to try before single fields are edited
+	Schedules int               // the number of schedules of each case
+	Tell      func(fact string) // called before each quiet run, with the fact that the run is to find out; may be nil
+	Hurry     func() bool       // returns true when no time is left for further quiet runs; nil: there is no limit
+	// Lacking is called after the first quiet run with the sample, with what the program did and printed; created reports
+	// whether it created an object for the sample. If it returns true, Prepare ends with this error. It may be nil.
+	Lacking    func(idle *Idle, created bool) bool
+	Invariants []*law.Invariant // invariants to check in each world in addition to the laws
+	Server     *fakeapi.Options // options of the worlds' servers; nil for the defaults
 
 	_ struct{}
 }

@@ -215,6 +215,31 @@ func (f *finder) remoteCRDs(manifest string) (all []Object, module string) {
 	return nil, ""
 }
 
+// ModuleCRDs returns the CRDs of a kind in the modules with which the operator is built, at most one of each name. The
+// files have the names of modules: "example.com/m@v1.0.0/config/crd/x.yaml".
+func (r *Repository) ModuleCRDs(ctx context.Context, group, kind string) (all []Object) {
+	list := exec.CommandContext(ctx, "go", "list", "-e", "-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}", r.Main)
+	list.Dir = r.Dir
+	text, _ := list.Output() // with an error, no CRD is found
+	lines := strings.Split(string(text), "\n")
+	slices.Sort(lines)
+	f := &finder{texts: map[string][]document{}}
+	for _, line := range slices.Compact(lines) {
+		module, dir, _ := strings.Cut(line, " ")
+		if dir == "" || dir == r.Dir {
+			continue
+		}
+		for _, o := range f.crdsBelow(dir) {
+			again := slices.ContainsFunc(all, func(have Object) bool { return have.GetName() == o.GetName() })
+			if of, name, _ := crdKindOf(o); of == group && name == kind && !again {
+				o.File = module + "/" + filepath.ToSlash(strings.TrimPrefix(strings.TrimPrefix(o.File, dir), string(filepath.Separator)))
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
 // crdsBelow returns the CRDs in the directories crd and crds of a module. Each name occurs once.
 func (f *finder) crdsBelow(dir string) (all []Object) {
 	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error { // unreadable files contain no CRD

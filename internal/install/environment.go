@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // variableOf is an environment variable. Its value can be a field of the pod.
@@ -135,7 +136,7 @@ func (f *finder) readEnv(w *Workload) {
 		case e.Name == "":
 			continue
 		case from == nil:
-			v.value = f.defaults(e.Value)
+			v.value = f.defaults(f.watched(e.Name, e.Value))
 		case from.FieldRef != nil:
 			v.field = from.FieldRef.FieldPath
 		case from.ResourceFieldRef != nil:
@@ -157,6 +158,21 @@ func (f *finder) readEnv(w *Workload) {
 			f.note("variable %s is not set: %s; --with FILE gives it, --env sets it", e.Name, why)
 		}
 	}
+}
+
+// watched returns the value of a variable. The variable of the watched namespaces may have a placeholder, such as
+// WATCH_NAMESPACE_VALUE, which an installation replaces. The operator then watches all namespaces.
+func (f *finder) watched(name, value string) string {
+	if strings.Contains(value, "$") || name != "WATCH_NAMESPACE" && name != "WATCH_NAMESPACES" {
+		return value
+	}
+	for _, namespace := range strings.Split(value, ",") {
+		if why := validation.IsDNS1123Label(strings.TrimSpace(namespace)); value != "" && len(why) > 0 {
+			f.note("%s=%s names no namespace: it is empty, so the operator watches all namespaces; --env sets it", name, value)
+			return ""
+		}
+	}
+	return value
 }
 
 // readAll adds a variable for each key of a Secret or ConfigMap.

@@ -32,6 +32,9 @@ type Repository struct {
 	// Samples contains at most one sample for each custom kind, or all samples in [Options].
 	Samples []Sample
 
+	// OtherSamples contains the samples of the repository that Samples lacks, because the options name others.
+	OtherSamples []Sample
+
 	// From is the path from which Objects was read, relative to Dir if it is below Dir; "" without install manifests.
 	From string
 
@@ -59,10 +62,12 @@ func (o Object) place() string {
 	return fmt.Sprintf("%s:%d", o.File, o.Line)
 }
 
-// Sample is a custom object. Beside contains objects of other kinds in the same file.
+// Sample is a custom object. Beside contains objects of other kinds in the same file. Next contains further samples of the
+// kind, the best one first, for the case that a server refuses the sample.
 type Sample struct {
 	Object
 	Beside []Object
+	Next   []Sample
 }
 
 type Options struct {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/internal/install"
 )
@@ -179,6 +180,65 @@ func TestSampleThatFitsItsSchema(t *testing.T) {
 		if len(r.Samples) != 1 || r.Samples[0].File != "examples/whole/deep/a.yaml" {
 			t.Errorf("%s: samples %v", patch, r.Samples)
 		}
+	}
+}
+
+// A CRD that the repository lacks may be in a module of the operator.
+func TestModuleCRDs(t *testing.T) {
+	r := found(t, `
+-- go.mod --
+module example.com/operator
+
+go 1.21
+
+require example.org/gadgets v1.2.3
+
+replace example.org/gadgets => ./gadgets
+-- main.go --
+package main
+
+import _ "example.org/gadgets/api"
+
+func main() {}
+-- gadgets/go.mod --
+module example.org/gadgets
+-- gadgets/api/api.go --
+package api
+-- gadgets/config/crd/gadgets.yaml --
+`+gadget(crd)+`
+-- gadgets/config/crd/widgets.yaml --
+`+crd, install.Options{})
+	all := r.ModuleCRDs(t.Context(), "example.com", "Gadget")
+	if diff := cmp.Diff([]string{"CustomResourceDefinition /gadgets.example.com example.org/gadgets@v1.2.3/config/crd/gadgets.yaml"}, shown(all)); diff != "" {
+		t.Errorf("- want, + got\n%s", diff)
+	}
+	if all := r.ModuleCRDs(t.Context(), "example.org", "Gadget"); all != nil {
+		t.Error(shown(all))
+	}
+}
+
+// The placeholders in a Secret beside a sample are encoded.
+func TestSecretWithPlaceholder(t *testing.T) {
+	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- config/samples/a.yaml --\n"+widget("v1", "a", "{x: 1}")+
+		"---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {token: <token>, key: a2V5}\n", install.Options{})
+	data, _, _ := unstructured.NestedStringMap(r.Samples[0].Beside[0].Object, "data")
+	if data["token"] != "PHRva2VuPg==" || data["key"] != "a2V5" {
+		t.Error(data)
+	}
+	wantNote(t, r, "config/samples/a.yaml:6: data.token of Secret s is no base64, so it is encoded")
+}
+
+// If the options name a sample, the other samples of the repository are other samples.
+func TestOtherSamples(t *testing.T) {
+	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/crd/bases/gadgets.yaml --\n" +
+		strings.NewReplacer("widgets", "gadgets", "Widget", "Gadget").Replace(crd) + "-- config/samples/a.yaml --\n" +
+		widget("v1", "a", "{x: 1}") + "-- config/samples/b.yaml --\n" + strings.Replace(widget("v1", "b", "{x: 1}"), "Widget", "Gadget", 1)
+	r := found(t, archive, install.Options{Samples: []string{"config/samples/a.yaml"}})
+	if len(r.Samples) != 1 || len(r.OtherSamples) != 1 || r.OtherSamples[0].File != "config/samples/b.yaml" {
+		t.Errorf("samples %v, others %v", r.Samples, r.OtherSamples)
+	}
+	if r := found(t, archive, install.Options{}); len(r.Samples) != 2 || r.OtherSamples != nil {
+		t.Errorf("samples %v, others %v", r.Samples, r.OtherSamples)
 	}
 }
 

@@ -3,6 +3,7 @@ package install
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path"
@@ -19,9 +20,24 @@ import (
 )
 
 func (f *finder) findSamples(context.Context) error {
-	if len(f.opts.Samples) > 0 {
-		return f.givenSamples()
+	if len(f.opts.Samples) == 0 {
+		f.searchSamples()
+		return nil
 	}
+	if err := f.givenSamples(); err != nil || f.opts.Test {
+		return err
+	}
+	given, notes := f.Samples, f.Notes
+	f.Samples = nil
+	f.searchSamples()
+	f.OtherSamples = slices.DeleteFunc(f.Samples, func(s Sample) bool {
+		return slices.ContainsFunc(given, func(g Sample) bool { return g.File == s.File })
+	})
+	f.Samples, f.Notes = given, notes
+	return nil
+}
+
+func (f *finder) searchSamples() {
 	files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return likelihood(file) == unfit })
 	var without []string
 	for _, crd := range f.CRDs {
@@ -47,15 +63,18 @@ func (f *finder) findSamples(context.Context) error {
 		if fit := slices.DeleteFunc(slices.Clone(found), func(o Object) bool { return !named(o) || !fits(schemaOf(crd, o), o.Object) }); len(fit) > 0 {
 			found = fit
 		}
-		best := slices.MinFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
-		f.sample(best, f.search([]string{best.File}, document.any))
+		slices.SortStableFunc(found, func(a, b Object) int { return f.compare(a, b, versions) })
+		best := f.sample(found[0], f.search([]string{found[0].File}, document.any))
+		for _, o := range found[1:min(len(found), mostSamples)] {
+			best.Next = append(best.Next, f.sample(o, f.search([]string{o.File}, document.any)))
+		}
+		f.Samples = append(f.Samples, best)
 		f.note("sample of %s.%s: %s", kind, group, best.place())
 	}
 	if len(without) > 0 {
 		f.unserved(files)
 		f.note("no sample of %s", strings.Join(without, ", "))
 	}
-	return nil
 }
 
 // unserved notes objects that cannot be samples: a CRD has their group, but not their kind or version.
@@ -111,7 +130,7 @@ func (f *finder) givenSamples() error {
 				if fixName(o); o.GetName() == "" {
 					return fmt.Errorf("%s: the %s has no metadata.name", o.place(), o.GetKind())
 				}
-				f.sample(o, all)
+				f.Samples = append(f.Samples, f.sample(o, all))
 				f.note("sample of %s: %s", o.GetKind(), o.place())
 			}
 			if builtin > 0 {
@@ -123,15 +142,30 @@ func (f *finder) givenSamples() error {
 	return nil
 }
 
-// sample adds a sample. The other objects of its file, and the built-in objects of its kustomization, exist beside it.
-func (f *finder) sample(o Object, file []Object) {
+// mostSamples is the maximal number of samples of a kind. Only the first one is tried, unless a server refuses it.
+const mostSamples = 4
+
+// sample returns a sample. The other objects of its file, and the built-in objects of its kustomization, exist beside it.
+func (f *finder) sample(o Object, file []Object) Sample {
 	files, _ := f.kustomized(o.File)
 	beside := slices.DeleteFunc(f.search(files, document.any), func(o Object) bool { return isCRD(o) || f.custom(o) })
 	beside = append(beside, others(file, o)...)
 	for _, other := range beside {
 		fixName(other)
+		f.fixSecret(other)
 	}
-	f.Samples = append(f.Samples, Sample{o, beside})
+	return Sample{Object: o, Beside: beside}
+}
+
+// fixSecret encodes the values of a Secret that are no base64, such as <token>. Then a server accepts the Secret.
+func (f *finder) fixSecret(o Object) {
+	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
+	for key, value := range data {
+		if _, err := base64.StdEncoding.DecodeString(value); err != nil && o.GetKind() == "Secret" && o.GetAPIVersion() == "v1" {
+			_ = unstructured.SetNestedField(o.Object, base64.StdEncoding.EncodeToString([]byte(value)), "data", key) // data is a map
+			f.note("%s: data.%s of Secret %s is no base64, so it is encoded", o.place(), key, o.GetName())
+		}
+	}
 }
 
 // fixName names an object that has only a generateName. All schedules need the same name.

@@ -98,6 +98,8 @@ containers:
   - {name: NOSECRET, valueFrom: {secretKeyRef: {name: absent, key: x}}}
   - {name: MAYBE, valueFrom: {secretKeyRef: {name: absent, key: x, optional: true}}}
   - {name: EMPTY, value: twice}
+  - {name: WATCH_NAMESPACE, value: WATCH_NAMESPACE_VALUE}
+  - {name: WATCH_NAMESPACES, value: "a,b-c"}
 `, `apiVersion: v1
 kind: ConfigMap
 metadata: {name: config, namespace: system}
@@ -115,7 +117,8 @@ metadata: {name: absent, namespace: elsewhere}
 stringData: {x: y}
 `), install.Options{})
 	want := []string{"C_mode=fast", "C_price=$(POD)", "PLAIN=fast-$(PLAIN)-$(x)", "POD=operator-2", "NAMESPACE=system",
-		"ACCOUNT=robot", "ZONE=a", "IP=10.0.0.3", "CPUS=2", "MEMORY=100", "TOKEN=s3cr3t", "USER=me", "EMPTY=twice"}
+		"ACCOUNT=robot", "ZONE=a", "IP=10.0.0.3", "CPUS=2", "MEMORY=100", "TOKEN=s3cr3t", "USER=me", "EMPTY=twice",
+		"WATCH_NAMESPACE=", "WATCH_NAMESPACES=a,b-c"}
 	if diff := cmp.Diff(want, r.Workload.Process(2).Env); diff != "" {
 		t.Errorf("environment: - want, + got\n%s", diff)
 	}
@@ -128,6 +131,7 @@ stringData: {x: y}
 		t.Errorf("its own objects: - want, + got\n%s", diff)
 	}
 	for _, note := range []string{
+		"WATCH_NAMESPACE=WATCH_NAMESPACE_VALUE names no namespace: it is empty, so the operator watches all namespaces",
 		"Secret absent, from which the operator takes its environment, is not in the manifests",
 		"variable REQUEST is not set: the container has no requests.memory",
 		"variable NOKEY is not set: Secret secret has no key nothing",

@@ -19,7 +19,7 @@ type Printed struct {
 const (
 	logErrors = 5
 	logOthers = 3
-	logRunes  = 170
+	logRunes  = 240
 )
 
 // log formats the output of the programs. Unless whole is set, it shows only the last errors and the last other lines.

@@ -223,13 +223,14 @@ func TestBriefStory(t *testing.T) {
 	records := []sim.Record{
 		{Op: sim.Commit, Process: "op", Verb: "create", Object: ref("Lease", "0ab1.example.com"), After: old},
 		{Op: sim.Commit, Process: "op", Verb: "create", Object: ref("Event", "shared.14a7"), After: old},
+		{Op: sim.Refusal, Process: "op", Verb: "get", Object: ref("ConfigMap", "none"), Code: 404, Reason: "NotFound"},
 	}
 	for range 4 {
 		records = append(records, sim.Record{Op: sim.Refusal, Process: "op", Verb: "update", Object: shared, Code: 409,
 			Reason: "Conflict", Message: refused, At: at},
 			sim.Record{Op: sim.Commit, Process: "op", Verb: "update", Object: shared, Before: old, After: now, At: at})
 	}
-	p := render.NewPage(tape(records...), render.Mark{Law: "keep-quiet", Text: "cm/shared is written", Record: 9}, 0)
+	p := render.NewPage(tape(records...), render.Mark{Law: "keep-quiet", Text: "cm/shared is written", Record: 10}, 0)
 	golden(t, "brief.txt", p.Text())
 	whole := strings.Join(strings.Fields(p.Whole(render.Width)), " ")
 	for _, has := range []string{"lease/0ab1.example.com", "ev/shared.14a7", "please apply your changes to the latest version", "5m0.039998222s"} {
@@ -295,7 +296,7 @@ func TestDigestKeepsTheCause(t *testing.T) {
 	errors, _ := render.Digest([]string{"2017-03-01T00:00:00Z\tERROR\tReconciler error\t{\"error\": \"" +
 		strings.Repeat("could not create it: ", 20) + strings.ReplaceAll(cause, `"`, `\"`) + "\"}"})
 	if len(errors) != 1 || !strings.HasPrefix(errors[0], "ERROR Reconciler error: could not ") || !strings.HasSuffix(errors[0], cause) ||
-		len(errors[0]) != 170 {
+		len(errors[0]) != 240 {
 		t.Errorf("got %q", errors)
 	}
 }

@@ -152,7 +152,7 @@ func (p *Page) shorten() *brief {
 	b := &brief{}
 	elected := elections(p.Lines)
 	first := map[string]int{} // refusal -> index in b.lines
-	quiet, again := 0, 0
+	quiet, again, probes := 0, 0, 0
 	for i := range p.Lines {
 		l := p.Lines[i]
 		l.Detail = cut(l.Detail, cellRunes)
@@ -163,6 +163,10 @@ func (p *Page) shorten() *brief {
 			kind := p.kind(&l)
 			if !p.about[l.Object] && (kind == "Event" || kind == "Lease" && elected[l.Object] == 1) {
 				quiet++
+				continue
+			}
+			if l.Refused && !l.Stale && l.Verb == "get" && strings.HasPrefix(l.Detail, "404 ") {
+				probes++
 				continue
 			}
 			if at, repeated := first[l.refusal()]; l.Refused && !l.Stale && repeated {
@@ -187,7 +191,7 @@ func (p *Page) shorten() *brief {
 	for _, o := range []struct {
 		n    int
 		what string
-	}{{quiet, "of Leases and Events"}, {again, "like those shown"}, {others, "of other objects"}} {
+	}{{quiet, "of Leases and Events"}, {probes, "that read a missing object"}, {again, "like those shown"}, {others, "of other objects"}} {
 		if o.n > 0 {
 			b.left = append(b.left, strconv.Itoa(o.n)+" "+o.what)
 		}

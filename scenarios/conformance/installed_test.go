@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -188,6 +189,36 @@ func TestObjectsOfTheSampleStay(t *testing.T) {
 	x := finds(t, prepared(t, s), "one-owner", "take-ownership")
 	if text := string(x.Failures[0].File); !strings.Contains(text, "name: password") {
 		t.Errorf("the Secret is missing in\n%s", text)
+	}
+}
+
+// After the first quiet run, Lacking gets what the program did, and can end Prepare.
+func TestLacking(t *testing.T) {
+	for _, creates := range []bool{true, false} {
+		s := installedSubject(t, wrong{})
+		if !creates {
+			s.Controller = needy(func(ctx context.Context, cfg *rest.Config) error {
+				dyn, err := dynamic.NewForConfig(cfg)
+				if err != nil {
+					return err
+				}
+				text := []byte(`{"metadata":{"labels":{"seen":"yes"}}}`)
+				_, _ = dyn.Resource(widgets.GroupVersion().WithResource("widgets")).Namespace("default").Patch(ctx, "sample", types.MergePatchType, text, metav1.PatchOptions{})
+				<-ctx.Done()
+				return nil
+			})
+		}
+		calls := 0
+		s.Lacking = func(idle *check.Idle, created bool) bool {
+			if calls++; created != creates || !strings.HasPrefix(idle.Text, "needy has written ") {
+				t.Errorf("%t: %+v", created, idle)
+			}
+			return true
+		}
+		_, err := check.Prepare(t.Context(), s)
+		if idle := (*check.Idle)(nil); !errors.As(err, &idle) || calls != 1 {
+			t.Errorf("%v after %d calls", err, calls)
+		}
 	}
 }
 

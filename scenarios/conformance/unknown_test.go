@@ -100,7 +100,7 @@ func TestUnsettledFactsAreUnknown(t *testing.T) {
 		"at each tick": {backups(time.Hour, 1_000_000), map[string]string{
 			"removed": "unknown: which removals it follows: that depends on the time"}},
 		"without an owner": {reconciler("restless", gardens, flipsPlot, plots), map[string]string{
-			"deleted/unseen": "unknown: its end: the quiet run did not settle after the deletion of its owner"}},
+			"deleted/unseen": "unknown: what it deletes after its owner: the quiet run did not settle after the deletion of its owner"}},
 		"by the clock": {by(hourly)[0], map[string]string{
 			"edit": "unknown: which fields it follows: the quiet run did not settle after spec.color: green -> greenx"}},
 	} {

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/internal/agent"
+	"github.com/threelaws/threelaws/internal/check"
+)
+
+// provide adds what the operator lacks, if err says that it did nothing for a sample for that reason. It returns a note
+// for each addition. Without a note, the operator gets nothing else.
+func (op *operator) provide(err error, sample *check.File) (notes []string) {
+	if flag := op.leaveOut(err); flag != "" {
+		return []string{"argument " + flag + " is left out: the operator does not know it"}
+	}
+	added, crds := op.addOwn(err), op.addCRDs(err)
+	other, from := op.addMissing(err, sample)
+	if dir := op.addCertificate(err); dir != "" {
+		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and its manifests mount none")
+	}
+	if other != nil {
+		notes = append(notes, fmt.Sprintf("%s %s of %s is added: the operator looks for it", other.GetKind(),
+			path.Join(other.GetNamespace(), other.GetName()), from))
+	}
+	for _, f := range crds {
+		notes = append(notes, fmt.Sprintf("CRD %s of %s is added: the operator watches its kind", f.Objects[0].GetName(), f.Name))
+	}
+	for _, o := range added {
+		why := "is added: the operator reads its own"
+		if o.GetKind() == "Service" {
+			why = "is added: the operator reads that of the API server"
+		}
+		notes = append(notes, fmt.Sprintf("%s %s/%s %s", o.GetKind(), o.GetNamespace(), o.GetName(), why))
+	}
+	return notes
+}
+
+// strange matches the error of a program for a flag that it does not have.
+var strange = regexp.MustCompile(`flag provided but not defined: -+([\w.-]+)|unknown (?:long )?flag:? '?--([\w.-]+)`)
+
+// leaveOut removes an argument that the operator does not know, according to err: its manifests may be older.
+func (op *operator) leaveOut(err error) (argument string) {
+	match := strange.FindStringSubmatch(saidBy(err))
+	if match == nil || op.LeaveOut == nil {
+		return ""
+	}
+	return op.LeaveOut(match[1] + match[2])
+}
+
+// addOwn installs the operator's own workload, its Pods, or the Service of the API server, if err says that one was not
+// found. It returns these objects.
+func (op *operator) addOwn(err error) (added []*unstructured.Unstructured) {
+	said := saidBy(err)
+	if said == "" {
+		return nil
+	}
+	var kinds []string // a second instance looks for a Pod of its own
+	own := append(slices.Clone(op.Own), apiService())
+	for _, o := range own {
+		missing := regexp.MustCompile(fmt.Sprintf(`(?i)\b%[1]ss?(\.apps)? "%[2]s" not found|\bno( \w+){0,2} %[1]ss? found`, o.GetKind(),
+			regexp.QuoteMeta(o.GetName())))
+		if o.GetKind() == "Service" { // "no service found" is about another one
+			missing = regexp.MustCompile(`(?i)\bservices? "kubernetes" not found`)
+		}
+		if missing.MatchString(said) {
+			kinds = append(kinds, o.GetKind())
+		}
+	}
+	for _, o := range own {
+		if slices.Contains(kinds, o.GetKind()) && op.find(o.GetKind(), o.GetNamespace(), o.GetName()) == nil {
+			added = append(added, o)
+		}
+	}
+	op.Installed = append(op.Installed, added...)
+	return added
+}
+
+// apiService returns the Service that each API server creates for itself. Some operators take its UID as the cluster's.
+func apiService() *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Service",
+		"metadata": map[string]any{"name": "kubernetes", "namespace": "default"},
+		"spec":     map[string]any{"ports": []any{map[string]any{"name": "https", "port": int64(443)}}}}}
+}
+
+// lacks reports whether the operator lacks something that provide adds, although it did something: a CRD, or, if it
+// created nothing, an object of another sample.
+func (op *operator) lacks(idle *check.Idle, created bool, sample *check.File) bool {
+	other, _ := op.missing(idle, sample)
+	return len(op.lackedCRDs(saidBy(idle))) > 0 ||
+		!created && other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind()
+}
+
+// saidBy returns what an operator that did nothing has printed, or why its webhooks refuse an object, without escaped
+// quotes. It returns "" for other errors.
+func saidBy(err error) string {
+	idle := (*check.Idle)(nil)
+	switch {
+	case check.RefusedByWebhook(err):
+		return strings.ReplaceAll(err.Error(), `\"`, `"`)
+	case !errors.As(err, &idle):
+		return ""
+	}
+	return strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
+}
+
+// addCRDs installs other CRDs of the repository if err says that the operator did not find their kinds. It returns
+// these CRDs.
+func (op *operator) addCRDs(err error) (added []*check.File) {
+	said := saidBy(err)
+	if said == "" {
+		return nil
+	}
+	added = op.lackedCRDs(said)
+	op.OtherCRDs = slices.DeleteFunc(op.OtherCRDs, func(f *check.File) bool { return slices.Contains(added, f) })
+	for _, f := range added {
+		if i := slices.IndexFunc(op.CRDs, func(other *check.File) bool { return other.Name == f.Name }); i >= 0 {
+			op.CRDs[i].Objects = append(op.CRDs[i].Objects, f.Objects...)
+		} else {
+			op.CRDs = append(op.CRDs, &check.File{Name: f.Name, Path: f.Path, Objects: slices.Clone(f.Objects)})
+		}
+	}
+	return added
+}
+
+// unmatched matches the error of a client that does not find a kind.
+var unmatched = regexp.MustCompile(`\bno matches for kind "(\w+)" in version "([\w.-]+)/`)
+
+// lackedCRDs returns the CRDs of kinds that the operator did not find, according to its output: CRDs of the repository, and
+// otherwise those of its modules.
+func (op *operator) lackedCRDs(said string) (lacked []*check.File) {
+	has := func(f *check.File, group, kind string) bool {
+		return slices.ContainsFunc(f.Objects, func(o check.Object) bool {
+			name, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+			of, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+			return name == kind && of == group
+		})
+	}
+	for _, f := range op.OtherCRDs {
+		o := f.Objects[0]
+		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
+		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		missing := regexp.MustCompile(fmt.Sprintf(`\bno matches for kind "%[1]s" in version "%[2]s/|"kind": ?"%[1]s\.%[2]s"|`+
+			`\bcache to be synced for Kind \*\w+\.%[1]s\b`, regexp.QuoteMeta(kind), regexp.QuoteMeta(group)))
+		if missing.MatchString(said) {
+			lacked = append(lacked, f)
+		}
+	}
+	for _, match := range unmatched.FindAllStringSubmatch(said, -1) {
+		known := slices.ContainsFunc(slices.Concat(op.CRDs, lacked), func(f *check.File) bool { return has(f, match[2], match[1]) })
+		if op.ModuleCRDs != nil && !known {
+			lacked = append(lacked, op.ModuleCRDs(match[2], match[1])...)
+		}
+	}
+	return lacked
+}
+
+// missed matches the error of a request or a cache read for an object that does not exist.
+var missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? "([^"]+)" not found`)
+
+const eachNamespace = "each namespace"
+
+// standard returns a file with the objects that kube-controller-manager creates in each namespace.
+func standard() *check.File {
+	f := &check.File{Name: eachNamespace}
+	for kind, name := range map[string]string{"ServiceAccount": "default", "ConfigMap": "kube-root-ca.crt"} {
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
+		o.SetName(name)
+		if kind == "ConfigMap" {
+			o.Object["data"] = map[string]any{"ca.crt": agent.Authority}
+		}
+		f.Objects = append(f.Objects, check.Object{Unstructured: o, Line: 1})
+	}
+	return f
+}
+
+// missing returns an object that the operator did not find according to err: an object of another sample file, or one
+// that each namespace has. from is the name of the file. The object gets the namespace where the operator looks for it:
+// the namespace that err names, or that of the sample. If the sample has the object already, missing returns nil.
+func (op *operator) missing(err error, sample *check.File) (best *unstructured.Unstructured, from string) {
+	said := saidBy(err)
+	for _, match := range missed.FindAllStringSubmatch(said, -1) {
+		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
+		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
+		for _, f := range append(slices.Concat(op.Samples, op.Others), standard()) {
+			for _, o := range f.Objects {
+				kind, own := strings.ToLower(o.GetKind()), o.GetNamespace()
+				if f == sample || o.Line == 0 || o.GetName() != name || kind != what && kind+"s" != what {
+					continue // addMissing has added the objects without a line
+				}
+				found, exact := o.DeepCopy(), own != "" && strings.Contains(said, own+"/"+name)
+				if !exact && (own != "" || f.Name == eachNamespace || op.namespaced(found)) {
+					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), sample.Objects[0].GetNamespace(), "default"))
+				}
+				if !has(sample, found) && (best == nil || exact) {
+					best, from = found, f.Name
+				}
+			}
+		}
+		if claim := claimOf(sample, what, name); best == nil && claim != nil && !has(sample, claim) {
+			best, from = claim, "check itself"
+		}
+		if best != nil {
+			break
+		}
+	}
+	return best, from
+}
+
+func has(f *check.File, o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(f.Objects, func(has check.Object) bool {
+		return has.GroupVersionKind() == o.GroupVersionKind() && has.GetName() == o.GetName() && has.GetNamespace() == o.GetNamespace()
+	})
+}
+
+// claimOf returns a small PersistentVolumeClaim, if the spec of a sample names one. A user has such a claim before the
+// sample. It returns nil for other kinds, because their content is unknown.
+func claimOf(sample *check.File, kind, name string) *unstructured.Unstructured {
+	spec, _ := yaml.Marshal(sample.Objects[0].Object["spec"])
+	if strings.TrimSuffix(kind, "s") != "persistentvolumeclaim" || !regexp.MustCompile(`: "?`+regexp.QuoteMeta(name)+`"?\n`).Match(spec) {
+		return nil
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+		"metadata": map[string]any{"name": name, "namespace": cmp.Or(sample.Objects[0].GetNamespace(), "default")},
+		"spec": map[string]any{"accessModes": []any{"ReadWriteOnce"},
+			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}}}
+}
+
+// namespaced reports whether a CRD says that an object has a namespace.
+func (op *operator) namespaced(o *unstructured.Unstructured) bool {
+	for _, f := range op.CRDs {
+		for _, crd := range f.Objects {
+			kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
+			group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+			if scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope"); kind == o.GetKind() &&
+				group == o.GroupVersionKind().Group {
+				return scope == "Namespaced"
+			}
+		}
+	}
+	return false
+}
+
+// addMissing adds an object of another sample, and its namespace, to a sample, if err says that the operator did not find
+// the object. It adds no object of the sample's kind, because that would be a second sample.
+func (op *operator) addMissing(err error, sample *check.File) (added *unstructured.Unstructured, from string) {
+	added, from = op.missing(err, sample)
+	if added == nil || added.GroupVersionKind() == sample.Objects[0].GroupVersionKind() {
+		return nil, ""
+	}
+	sample.Objects = slices.Clone(sample.Objects)
+	if name := added.GetNamespace(); name != "" && name != cmp.Or(sample.Objects[0].GetNamespace(), "default") {
+		space := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+		space.SetName(name)
+		if has := slices.ContainsFunc(sample.Objects, func(o check.Object) bool {
+			return o.GetKind() == "Namespace" && o.GetName() == name
+		}); !has {
+			sample.Objects = append(sample.Objects, check.Object{Unstructured: space})
+		}
+	}
+	sample.Objects = append(sample.Objects, check.Object{Unstructured: added})
+	return added, from
+}
