@@ -183,16 +183,8 @@ func (s *operator) look() (*found, error) {
 		}
 	}
 	defer func() { r.Stop() }()
-	if !slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool { return rec.Object.Kind != "Event" && !s.itself(rec.Object) }) {
-		return nil, r.didNothing()
-	}
-	if s.Lacking != nil {
-		created := slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
-			return rec.Before == nil && rec.After != nil && !told(rec.Object) && !s.itself(rec.Object)
-		})
-		if idle := r.didNothing(); s.Lacking(idle, created) {
-			return nil, idle
-		}
+	if idle := r.lacks(); idle != nil {
+		return nil, idle
 	}
 	if paths := r.Server.Unserved(); len(paths) > 0 {
 		s.notes = append(s.notes, unserved(paths)+": the operator got 404")
@@ -232,8 +224,8 @@ func (s *operator) look() (*found, error) {
 // seconds, and no run would show more than this one.
 func (f *found) brief(s *operator, r *quiet) (*found, error) {
 	defer r.Stop()
-	if len(r.writes()) == 0 {
-		return nil, r.didNothing()
+	if idle := r.lacks(); idle != nil {
+		return nil, idle
 	}
 	f.note(r)
 	f.watch(r)

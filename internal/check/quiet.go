@@ -324,6 +324,22 @@ func (r *quiet) lastError() string {
 	return errors[len(errors)-1]
 }
 
+// lacks describes a program that did nothing for its sample, or that lacks something according to Operator.Lacking. For
+// other programs it returns nil.
+func (r *quiet) lacks() *Idle {
+	works, created := false, false
+	for _, rec := range r.writes() {
+		if rec.Object.Kind != "Event" && !r.s.itself(rec.Object) {
+			works = true
+			created = created || rec.Before == nil && rec.After != nil && !told(rec.Object)
+		}
+	}
+	if i := r.didNothing(); !works || r.s.Lacking != nil && r.s.Lacking(i, created) {
+		return i
+	}
+	return nil
+}
+
 func (r *quiet) didNothing() *Idle {
 	i := &Idle{Owner: r.s.owner.at(), Text: fmt.Sprintf("%s has written %s (%s)", r.process, r.s.nothing(), r.idle())}
 	for _, rec := range slices.Backward(r.writes()) {
