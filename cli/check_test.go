@@ -31,16 +31,17 @@ import (
 // checked runs commands in a temporary repository on an operator that is hosted in this process.
 type checked struct {
 	*testing.T
-	op       host.Controller
-	samples  []string // paths of samples in addition to config/samples/web.yaml
-	settings settings // the settings at the last call of find
-	reuse    func(agent.World) string
-	own      []*unstructured.Unstructured
-	crds     []*check.File // CRDs of the repository that are not installed
-	mount    func(secret, dir string) string
-	leaveOut func(flag string) string
-	modules  func(group, kind string) []*check.File
-	next     []*check.File // further samples of the kind of the first sample
+	op        host.Controller
+	samples   []string // paths of samples in addition to config/samples/web.yaml
+	settings  settings // the settings at the last call of find
+	reuse     func(agent.World) string
+	own       []*unstructured.Unstructured
+	crds      []*check.File // CRDs of the repository that are not installed
+	mount     func(secret, dir string) string
+	leaveOut  func(flag string) string
+	modules   func(group, kind string) []*check.File
+	installed []*check.File // CRDs
+	next      []*check.File // further samples of the kind of the first sample
 }
 
 func newChecked(t *testing.T, op host.Controller) *checked {
@@ -73,7 +74,7 @@ func (c *checked) find(_ context.Context, s *settings) (*operator, error) {
 	return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 		Notes: []string{"main package ./cmd/manager, from PROJECT"},
 		Reuse: c.reuse, Own: c.own, OtherCRDs: slices.Clone(c.crds), Mount: c.mount, LeaveOut: c.leaveOut, ModuleCRDs: c.modules,
-		Next:  map[*check.File][]*check.File{samples[0]: c.next},
+		CRDs: c.installed, Next: map[*check.File][]*check.File{samples[0]: c.next},
 		Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 		Host: func(context.Context) (func(host.Controller) host.Controller, error) {
 			return func(host.Controller) host.Controller { return c.op }, nil
@@ -225,6 +226,33 @@ metadata: {name: other}
 	}
 }
 
+// If the sample has no namespace, an object of another sample is added in the operator's namespace, once.
+func TestCheckAddsObjectForClusterScopedSample(t *testing.T) {
+	crd, err := check.Read("config/crd/bases/tunnels.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: tunnels.example.com}
+spec:
+  group: example.com
+  names: {kind: Tunnel, plural: tunnels}
+  scope: Cluster
+  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
+`))
+	must(t, err)
+	c := newChecked(t, host.Hosting(host.Controller{Name: "operator"}, func(*host.Cluster, string) host.Program {
+		return idle{lines: func(int) []string { return []string{"2017-03-01T00:00:00Z\tERROR\tSecret \"token\" not found"} }}
+	}))
+	c.installed = []*check.File{crd}
+	c.own = []*unstructured.Unstructured{{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment",
+		"metadata": map[string]any{"name": "operator", "namespace": "system"}}}}
+	c.samples = []string{"other.yaml"}
+	write(t, "config/samples/web.yaml", "apiVersion: example.com/v1\nkind: Tunnel\nmetadata: {name: web}\n")
+	write(t, "other.yaml", set+"---\napiVersion: v1\nkind: Secret\nmetadata: {name: token}\n")
+	got := c.run("-n", "5")
+	if n := strings.Count(got.out, "Secret system/token of other.yaml is added: the operator looks for it\n"); n != 1 {
+		t.Errorf("added %d times\n%s%s", n, got.out, got.err)
+	}
+}
+
 // A PersistentVolumeClaim that the sample names is added. Others, which the operator may create, are not.
 func TestCheckAddsClaim(t *testing.T) {
 	for said, want := range map[string]string{
@@ -261,7 +289,7 @@ func TestCheckReplaysWithAddedObject(t *testing.T) {
 	c := newChecked(t, op)
 	c.samples = []string{"other.yaml"}
 	write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")
-	added := "ConfigMap other of other.yaml is added: the operator looks for it\n"
+	added := "ConfigMap default/other of other.yaml is added: the operator looks for it\n"
 	got := c.run("-n", "3", "--case", "one-owner")
 	got.wants(t, scenarios.ExitFail, added, " VIOLATES never-panic: ")
 	kept, _ := filepath.Glob("testdata/threelaws/*/*.txtar")

@@ -8,10 +8,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 )
@@ -197,15 +199,15 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 					continue // addMissing has added the objects without a line
 				}
 				found, exact := o.DeepCopy(), own != "" && strings.Contains(said, own+"/"+name)
-				if !exact && (own != "" || f.Name == eachNamespace || op.namespaced(found)) {
-					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), sample.Objects[0].GetNamespace(), "default"))
+				if !exact && op.namespaced(found) {
+					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), op.home(sample)))
 				}
 				if !has(sample, found) && (best == nil || exact) {
 					best, from = found, f.Name
 				}
 			}
 		}
-		if claim := claimOf(sample, what, name); best == nil && claim != nil && !has(sample, claim) {
+		if claim := claimOf(sample, what, name, op.home(sample)); best == nil && claim != nil && !has(sample, claim) {
 			best, from = claim, "check itself"
 		}
 		if best != nil {
@@ -223,19 +225,33 @@ func has(f *check.File, o *unstructured.Unstructured) bool {
 
 // claimOf returns a small PersistentVolumeClaim, if the spec of a sample names one. A user has such a claim before the
 // sample. It returns nil for other kinds, because their content is unknown.
-func claimOf(sample *check.File, kind, name string) *unstructured.Unstructured {
+func claimOf(sample *check.File, kind, name, home string) *unstructured.Unstructured {
 	spec, _ := yaml.Marshal(sample.Objects[0].Object["spec"])
 	if strings.TrimSuffix(kind, "s") != "persistentvolumeclaim" || !regexp.MustCompile(`: "?`+regexp.QuoteMeta(name)+`"?\n`).Match(spec) {
 		return nil
 	}
 	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-		"metadata": map[string]any{"name": name, "namespace": cmp.Or(sample.Objects[0].GetNamespace(), "default")},
+		"metadata": map[string]any{"name": name, "namespace": home},
 		"spec": map[string]any{"accessModes": []any{"ReadWriteOnce"},
 			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}}}
 }
 
-// namespaced reports whether a CRD says that an object has a namespace.
+// home returns the namespace in which the operator looks for objects of a sample: that of the sample, or the operator's own
+// if the sample has none.
+func (op *operator) home(sample *check.File) string {
+	if first := sample.Objects[0].Unstructured; !op.namespaced(first) && len(op.Own) > 0 {
+		return cmp.Or(op.Own[0].GetNamespace(), "default")
+	}
+	return cmp.Or(sample.Objects[0].GetNamespace(), "default")
+}
+
+var ownKinds = sync.OnceValue(func() *fakeapi.Server { return fakeapi.New(fakeapi.Options{}) })
+
+// namespaced reports whether an object has a namespace, according to its CRD or its built-in kind.
 func (op *operator) namespaced(o *unstructured.Unstructured) bool {
+	if k := ownKinds().Kind(o.GroupVersionKind()); k != nil {
+		return k.Namespaced
+	}
 	for _, f := range op.CRDs {
 		for _, crd := range f.Objects {
 			kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
