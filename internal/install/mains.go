@@ -26,7 +26,7 @@ func (f *finder) searchMain(ctx context.Context, layout string, recipes []*recip
 		if images[0].file != "Dockerfile" {
 			f.names.image = f.likeliest(ctx, images)
 		}
-		f.take(f.builtBy(f.names.image), f.names.image.file)
+		f.take(f.operatorOf(f.names.image), f.names.image.file)
 		return nil
 	}
 	found := f.narrow(ctx, f.commands())
@@ -45,6 +45,22 @@ func (f *finder) searchMain(ctx context.Context, layout string, recipes []*recip
 			"main package, as in threelaws check ./path/to/main", f.Dir)
 	}
 	return nil
+}
+
+// operatorOf returns the main package of an image. If only one package that its Dockerfile builds has an operator's name,
+// it returns this one: the last stage may be the image of another program.
+func (f *finder) operatorOf(r *recipe) string {
+	pkg := f.builtBy(r)
+	var named []string
+	for _, b := range r.builds {
+		if other := f.local(b.pkg); other != "" && f.likely(other) && !slices.Contains(named, other) {
+			named = append(named, other)
+		}
+	}
+	if len(named) == 1 && !f.likely(pkg) {
+		return named[0]
+	}
+	return pkg
 }
 
 // likeliest returns the image that runs the likeliest main package, or the first image if several are equally likely.

@@ -92,6 +92,10 @@ build:
 		{"a Dockerfile below build", mains("cmd/a", "cmd/b") +
 			"-- build/Dockerfile --\nFROM x\nRUN go build -o manager ./cmd/b\nENTRYPOINT [\"/manager\"]\n",
 			install.Options{}, "./cmd/b"},
+		{"the image of the operator, not the last one", mains("cmd/widget-backup", "cmd/widget-controller") + "-- Dockerfile --\nFROM x AS build\n" +
+			"RUN go build -o widget-controller ./cmd/widget-controller\nRUN go build -o widget-backup ./cmd/widget-backup\n" +
+			"FROM scratch AS controller\nENTRYPOINT [\"/widget-controller\"]\nFROM scratch\nENTRYPOINT [\"/widget-backup\"]\n",
+			install.Options{}, "./cmd/widget-controller"},
 		{"a pattern of the Dockerfile", mains("cmd", "tcp") + "-- PROJECT --\nlayout: [go.kubebuilder.io/v4]\n-- Dockerfile --\n" +
 			"FROM x\nRUN go build -o manager ./cmd/...\nRUN go build -o tcp/tcp tcp/main.go\nENTRYPOINT [\"/bin/bash\"]\n",
 			install.Options{}, "./cmd"},
