@@ -26,7 +26,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
+	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || j.recycles(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -90,6 +90,22 @@ func servesGate(r *sim.Record) bool {
 		bare[i] = o
 	}
 	return len(gates) > 0 && equality.Semantic.DeepEqual(bare[0], bare[1])
+}
+
+// recycles reports whether the actor deletes a Pod of its own StatefulSet or DaemonSet with the update strategy OnDelete.
+// Kubernetes leaves the deletion to the owner of this object.
+func (j *Judge) recycles(r *sim.Record) bool {
+	w := &j.write
+	if !w.Deletes || r.Object.Kind != "Pod" || w.Owner == nil || w.For.UID == "" {
+		return false
+	}
+	o := j.state.Object(w.Owner.UID)
+	if o == nil || !meta.ControlledBy(o.Meta, uidOf(w.For)) {
+		return false
+	}
+	set, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Value)
+	strategy, _, _ := unstructured.NestedString(set, "spec", "updateStrategy", "type")
+	return err == nil && strategy == "OnDelete"
 }
 
 // colleaguesOwn reports whether the actor's program created an object that another controller of the program may own.

@@ -37,6 +37,10 @@ var _ = tells([]story{
 		})
 	}},
 
+	{"LAW-2", "a Pod of its own StatefulSet, which is recreated on delete", kept, func(t *tape) { t.recycled("OnDelete", true) }},
+	{"LAW-2", "a Pod of its own StatefulSet, which is rolled", broken, func(t *tape) { t.recycled("RollingUpdate", true) }},
+	{"LAW-2", "a Pod of another StatefulSet, which is recreated on delete", broken, func(t *tape) { t.recycled("OnDelete", false) }},
+
 	{"LAW-1", "by a key that is no name", kept, func(t *tape) { t.keyed("a.again") }},
 	{"LAW-1", "by the key of another", broken, func(t *tape) { t.exist(set("c", 0)); t.keyed("c") }},
 	{"LAW-1", "by the key of another that is gone", broken, func(t *tape) {
@@ -392,4 +396,15 @@ func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
 	p := pod("p", nil).held(before...)
 	t.exist(a, p)
 	t.sync(process, a, func() { t.commit(process, "patch", a, p, p.owned(controlledBy(a)).held(after...)) })
+}
+
+// recycled records that a ReplicaSet, in the place of an operator's object, deletes a Pod of a StatefulSet.
+func (t *tape) recycled(strategy string, own bool) {
+	a, b := set("a", 1), object("StatefulSet", "b")
+	if b.Spec.UpdateStrategy.Type = strategy; own {
+		b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
+	}
+	p := pod("p", b)
+	t.exist(a, b, p)
+	t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
 }

@@ -28,7 +28,12 @@ type thing struct {
 	Lacking  int
 	Node     string
 	Failed   bool
-	Status   struct {
+	Spec     struct {
+		UpdateStrategy struct {
+			Type string `json:"type"`
+		} `json:"updateStrategy"`
+	} `json:"spec"`
+	Status struct {
 		ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	} `json:"status"`
 }
