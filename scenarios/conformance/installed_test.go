@@ -222,6 +222,27 @@ func TestLacking(t *testing.T) {
 	}
 }
 
+// If a program creates no dependents, the profile shows what the status of the sample says about it.
+func TestStatusIsShown(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	crd := s.CRDs[0].Objects[0].Object["spec"].(map[string]any)["versions"].([]any)[0].(map[string]any)["schema"].(map[string]any)
+	crd["openAPIV3Schema"].(map[string]any)["properties"].(map[string]any)["status"] = map[string]any{"type": "object",
+		"x-kubernetes-preserve-unknown-fields": true}
+	s.Controller = needy(func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		text := []byte(`{"status":{"state":"x","message":"no license","conditions":[{"type":"Ready","status":"False","message":"no secret"},
+			{"type":"Up","status":"True","message":"fine"},{"type":"Done","status":"Unknown","reason":"Waits"}]}}`)
+		_, _ = dyn.Resource(widgets.GroupVersion().WithResource("widgets")).Namespace("default").Patch(ctx, "sample",
+			types.MergePatchType, text, metav1.PatchOptions{}, "status")
+		<-ctx.Done()
+		return nil
+	})
+	shows(t, planned(t, s), "\n  status      no license, no secret, Waits\n")
+}
+
 // If a program does the same with the sample as without it, it has done nothing for the sample.
 func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})

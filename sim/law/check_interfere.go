@@ -92,15 +92,16 @@ func servesGate(r *sim.Record) bool {
 	return len(gates) > 0 && equality.Semantic.DeepEqual(bare[0], bare[1])
 }
 
-// recycles reports whether the actor deletes a Pod of its own StatefulSet or DaemonSet with the update strategy OnDelete.
-// Kubernetes leaves the deletion to the owner of this object.
+// recycles reports whether the actor deletes a Pod of a StatefulSet or DaemonSet with the update strategy OnDelete, which
+// its controller created, or which the reconciled object controls. Kubernetes leaves the deletion to the owner of this object.
 func (j *Judge) recycles(r *sim.Record) bool {
 	w := &j.write
-	if !w.Deletes || r.Object.Kind != "Pod" || w.Owner == nil || w.For.UID == "" {
+	if !w.Deletes || r.Object.Kind != "Pod" || w.Owner == nil {
 		return false
 	}
 	o := j.state.Object(w.Owner.UID)
-	if o == nil || !meta.ControlledBy(o.Meta, uidOf(w.For)) {
+	made := o != nil && o.maker != nil && o.maker.Controller == w.Actor.Controller
+	if o == nil || !made && (w.For.UID == "" || !meta.ControlledBy(o.Meta, uidOf(w.For))) {
 		return false
 	}
 	set, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Value)
