@@ -100,7 +100,7 @@ func TestCheckPasses(t *testing.T) {
 		"replicaset, as quiet runs show it:\n", "  one-owner              5 schedules, ",
 		"  deleted/background     5 schedules, ",
 		"\nReplicaSet: no law is violated in what was tried. Laws of ownership: ", " held, 0 violated, ",
-		" of 33 cases were explored, 0 failed; schedules: ", "\nnot judged\n", "EXACT-8", "\nheld\n", "LAW-1 ", "take-ownership",
+		" of 34 cases were explored, 0 failed; schedules: ", "\nnot judged\n", "EXACT-8", "\nheld\n", "LAW-1 ", "take-ownership",
 		"evaluated ", "after it has settled, main.sync waits for an RWMutex, at manager/main.go:57\n")
 	if onDisk("testdata") {
 		t.Error("something is written")
@@ -492,7 +492,7 @@ func TestCheckInTime(t *testing.T) {
 	c.run("--time", "1ms", "--workers", "1").wants(t, exitUncovered, "watching the operator in quiet runs: config/samples/",
 		"  unknown     whether another owner can exist beside the sample: no time was left, ",
 		"  one-owner              1 schedule, ",
-		"  two-owners             left out: no time is left\n", " 1 of 33 cases were explored, ",
+		"  two-owners             left out: no time is left\n", " 1 of 34 cases were explored, ",
 		"explored in fewer than 5 schedules, so set a longer --time: one-owner\n", "left out, so set a longer --time: faults, two-owners, ",
 		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n",
 		"config/samples/second.yaml: left out: --time 1ms is over\n")

@@ -38,6 +38,11 @@ func (f *found) edits(s *operator) error {
 		return err
 	}
 	fields := append(given, fieldsOf(stored.Object, s.schema())...)
+	for _, e := range fieldsOf(s.owner.Object, s.schema()) { // an update by the controller may leave out a false or a zero
+		if !slices.ContainsFunc(fields, func(o *edit) bool { return o.name == e.name }) {
+			fields = append(fields, e)
+		}
+	}
 	tried := 0
 	for i, e := range fields {
 		if s.over() != nil || tried == mostEdits+len(given) || s.Controller.Hosted() && f.scale != nil && f.change != nil && len(f.follows()) >= mostFollowed {
@@ -135,14 +140,22 @@ func (s *operator) creates(owner manifest) (manifest, error) {
 	return shown(o, owner.GroupVersionKind()), nil
 }
 
-// tryEdit edits the settled sample. It reports whether the controller reacts to the edit. It counts the dependents
-// before the edit, after the edit, and after undoing it.
+// tryEdit edits the settled sample, and later deletes it. It reports whether the controller reacts to the edit.
 func (f *found) tryEdit(s *operator, e *edit, idle string) (answered bool, err error) {
 	r, err := s.run(s.owner)
 	if err != nil {
 		return false, err
 	}
 	defer r.Stop()
+	if answered, err = f.answers(s, r, e, idle); err == nil {
+		err = f.stranded(s, r, e)
+	}
+	return answered, err
+}
+
+// answers reports whether the controller reacts to an edit. It counts the dependents before the edit, after the edit, and
+// after undoing it.
+func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered bool, err error) {
 	e.had = f.active(s, r.controlled(s.owner, f.owns))
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
 		return false, nil // the server refuses the edit

@@ -1,15 +1,166 @@
 package check
 
 import (
+	"context"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios"
+	"github.com/threelaws/threelaws/scenarios/casefile"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
+
+// deletions finds, for each deletion policy, what the controller itself deletes after the sample was deleted:
+// dependents, or objects without a reference to the sample.
+func (f *found) deletions(s *operator) error {
+	for _, policy := range policies {
+		r, err := s.run(s.owner)
+		if err != nil {
+			return err
+		}
+		holding := slices.DeleteFunc(slices.Clone(s.around), func(m manifest) bool { return added(m, r.stored(m)) == "" })
+		users := slices.DeleteFunc(slices.Clone(s.around), func(m manifest) bool { return metav1.GetControllerOf(r.shown(m)) != nil })
+		if err := r.remove(s.owner, policy); err != nil {
+			f.doubt(deleting + ": " + err.Error())
+		} else if !r.settled {
+			f.doubt(deleting + ": " + notSettled + " after the deletion of its owner")
+		}
+		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
+			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, func(gvk schema.GroupVersionKind) bool {
+				return gvk.Kind == rec.Object.Kind
+			})
+		})
+		f.handed(s, r)
+		f.fails(s, r)
+		if err = nil; policy == metav1.DeletePropagationBackground && r.settled && s.lasts == 0 && r.stored(s.owner) == nil {
+			f.goes, f.frees = true, slices.DeleteFunc(holding, func(m manifest) bool { return added(m, r.stored(m)) != "" })
+			err = f.losses(s, r, users)
+		}
+		if r.Stop(); err != nil {
+			return err
+		}
+		if f.cleans[policy], err = f.cleansUp(s, policy); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
+	metav1.DeletePropagationOrphan}
+
+// usersKinds are kinds of objects that a user fills, and that owners use by name.
+var usersKinds = []string{"Secret", "ConfigMap", "PersistentVolumeClaim", "ServiceAccount"}
+
+// losses finds the user's objects that no longer exist after the sample's deletion, although the sample only names them.
+// An object that the controller adopts may be its dependent. So may an object of a kind that it creates, at least if the
+// object is missing, and an object that is marked with the API group of the sample.
+func (f *found) losses(s *operator, r *quiet, users []manifest) error {
+	for _, m := range users {
+		if !slices.Contains(usersKinds, m.GetKind()) || r.stored(m) != nil || !s.names(m) || len(m.GetOwnerReferences()) > 0 ||
+			strings.Contains(m.text(), s.owner.GroupVersionKind().Group) ||
+			slices.ContainsFunc(f.creates, func(c creation) bool { return c.kind == m.GroupVersionKind() }) {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(s.around), m.same)
+		without, err := s.drawn(append(others, s.owner), nil, nil)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(without.writes(), func(rec *sim.Record) bool {
+			return rec.Before == nil && rec.Object.Kind == m.GetKind()
+		}) {
+			f.loses = append(f.loses, m)
+		}
+		without.Stop()
+	}
+	return nil
+}
+
+// added returns a finalizer of a stored object that its manifest does not have, or "".
+func added(m manifest, stored any) string {
+	for _, name := range finalizersOf(stored) {
+		if !slices.Contains(m.GetFinalizers(), name) && !strings.HasPrefix(name, "kubernetes.io/") {
+			return name
+		}
+	}
+	return ""
+}
+
+// holdsBack matches fields that may delay the deletion of their owner on purpose.
+var holdsBack = regexp.MustCompile("(?i)delet|protect|prevent|retain|reclaim|keep|destroy|lock|terminat|finali|policy")
+
+// stranded deletes the sample after an edit, and sets e.ends. The edit is recorded in f.strands if the sample then stays
+// terminating and the controller reports nothing, or if a finalizer stays that the controller removes without the edit.
+func (f *found) stranded(s *operator, r *quiet, e *edit) error {
+	if !f.goes || len(f.finalizers) == 0 || !r.settled {
+		return nil
+	}
+	if r.merge(s.owner, e.patch(e.to)) != nil || r.remove(s.owner, metav1.DeletePropagationBackground) != nil || !r.settled {
+		return s.over()
+	}
+	now := r.shown(s.owner)
+	r.began = 0
+	switch e.ends = r.stored(s.owner) == nil; {
+	case f.strands != nil:
+	case e.ends && slices.ContainsFunc(f.frees, func(m manifest) bool { return added(m, r.stored(m)) != "" }),
+		!e.ends && !holdsBack.MatchString(e.name) && !r.complains() && r.lastError() == s.complaint &&
+			sameStatus(now.Object["status"], f.base.status()):
+		f.strands = e
+	}
+	return nil
+}
+
+// editedAndDeleted is a case: the sample is edited and then deleted. There is no other owner that could use the user's
+// objects.
+func (f *found) editedAndDeleted(s *operator) place {
+	p := place{name: "edited-and-deleted", objects: []manifest{s.owner}, settled: true, faults: atWork, settledCheck: f.returned(s)}
+	e := f.strands
+	for _, o := range f.follows() {
+		if e == nil && o.ends {
+			e = o
+		}
+	}
+	switch {
+	case len(f.finalizers)+len(f.loses) == 0:
+		p.why = f.known("it puts no finalizers on objects, and deletes no object of the user", deleting)
+	case !f.goes:
+		p.why = f.known("in a quiet run, its deleted sample still exists at the end", deleting)
+	case e != nil:
+		p.user = append(p.user, patch(f.of, e.patch(e.to)), casefile.Action{Verb: "settle"})
+	}
+	p.user = append(p.user, verbs("delete "+f.of+" --cascade=background")...)
+	return p
+}
+
+// returned returns a check for the time without an owner. The objects of f.loses must exist, and those of f.frees must
+// have no finalizers of the controller.
+func (f *found) returned(s *operator) scenarios.Func {
+	return func(user host.Client) error {
+		owners, err := user.List(context.Background(), s.owner.GroupVersionKind(), "", metav1.ListOptions{})
+		if err != nil || len(owners) > 0 {
+			return err
+		}
+		for _, m := range slices.Concat(f.loses, f.frees) {
+			o, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
+			if err != nil && slices.Contains(f.loses, m) {
+				return fmt.Errorf("%s, which the user created, was deleted with %s: if it is missing, the controller does not create it",
+					m.at(), f.of)
+			}
+			if err == nil && added(m, o) != "" && slices.Contains(f.frees, m) {
+				return fmt.Errorf("%s keeps the finalizer %s, although %s is gone", m.at(), added(m, o), f.of)
+			}
+		}
+		return nil
+	}
+}
 
 // holds records the finalizers that a write of the controller adds.
 func (f *found) holds(rec *sim.Record, after metav1.Object) {

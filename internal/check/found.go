@@ -24,6 +24,9 @@ type found struct {
 	finalizers []string
 	stuck      string                    // the error after which the sample stays terminating in a quiet run; "" for none
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
+	frees      []manifest                // the user's objects from which it removes its finalizers after the sample's deletion
+	loses      []manifest                // the user's objects that are deleted with the sample, although it cannot create them
+	goes       bool                      // the deleted sample no longer exists at the end of a quiet run
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
 	bare       []sim.Ref                 // created objects without references
 	shared     []sim.Ref                 // objects that need no ControllerRef: shared, or kept after their owner
@@ -60,6 +63,7 @@ type found struct {
 	history  []*edit // edits and removals after which the number of dependents depends on earlier edits too
 	untried  int     // number of fields that were not edited
 	fights   *edit   // an edit after which the controller keeps writing and never settles
+	strands  *edit   // an edit after which the deleted sample stays terminating, or leaves a finalizer; or nil
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
 	distinct []distinct                          // fields that have a different value for each owner
@@ -492,34 +496,3 @@ func (r *quiet) below(ref *metav1.OwnerReference, namespace string) bool {
 	above, owner := r.resolve(ref, namespace), r.stored(r.s.owner)
 	return above != nil && owner != nil && metav1.IsControlledBy(above, owner.(metav1.Object))
 }
-
-// deletions finds, for each deletion policy, what the controller itself deletes after the sample was deleted:
-// dependents, or objects without a reference to the sample.
-func (f *found) deletions(s *operator) error {
-	for _, policy := range policies {
-		r, err := s.run(s.owner)
-		if err != nil {
-			return err
-		}
-		if err := r.remove(s.owner, policy); err != nil {
-			f.doubt(deleting + ": " + err.Error())
-		} else if !r.settled {
-			f.doubt(deleting + ": " + notSettled + " after the deletion of its owner")
-		}
-		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
-			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, func(gvk schema.GroupVersionKind) bool {
-				return gvk.Kind == rec.Object.Kind
-			})
-		})
-		f.handed(s, r)
-		f.fails(s, r)
-		r.Stop()
-		if f.cleans[policy], err = f.cleansUp(s, policy); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
-	metav1.DeletePropagationOrphan}

@@ -130,7 +130,7 @@ func mistake(field, format string, args ...any) error {
 }
 
 // Names lists the names of all cases in their order.
-var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "orphan",
+var Names = []string{"one-owner", "faults", "two-owners", "two-instances", "new-owner", "edit", "removed", "scale", "edited-and-deleted", "orphan",
 	"somebody-elses",
 	"rival-for-an-orphan", "terminating-orphan", "dependent-deleted", "dependent-unseen", "relabelled", "released-and-gone", "reference-taken-away",
 	"name-taken", "replaced", "other-namespace", "long-names", "deleted/background", "deleted/foreground", "deleted/orphan", "deleted/early",

@@ -54,7 +54,8 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.arrival(s),
 		f.edit(s),
 		f.removed(s),
-		f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling)))
+		f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling)),
+		f.editedAndDeleted(s))
 	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s), f.confusing("other-namespace", &f.far), f.confusing("long-names", &f.long))
 	all = append(all, f.ends(s)...)

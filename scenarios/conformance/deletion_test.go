@@ -1,0 +1,200 @@
+package conformance
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// deletion is an operator that shows a mistake after the deletion of an owner, or a right operator that is similar.
+type deletion struct {
+	name       string
+	controller host.Controller
+	sample     string
+	where, law string // the case and the law that find the mistake; "" for a right operator, "skip" for a skipped case
+}
+
+const unpaused = `{size: 1, color: green, paused: false, protected: false}`
+
+var deletions = []deletion{
+	{"prometheus-operator/prometheus-operator#8339", pausing("paused", nil), gardenOf(unpaused), "edited-and-deleted",
+		"nothing-stays-terminating"},
+	{"paused, but not for the deletion", pausing("paused", keepsPlot(true)), gardenOf(unpaused), "", ""},
+	{"paused, and its status says so", pausing("paused", reportsIt), gardenOf(unpaused), "", ""},
+	{"paused, and an Event says so", pausing("paused", tells), gardenOf(unpaused), "", ""},
+	{"protected from deletion", pausing("protected", nil), gardenOf(unpaused), "", ""},
+
+	{"ironcore-dev/network-operator#95", guards(false), withSecret, "edited-and-deleted", "expect"},
+	{"the finalizer on each Secret is removed", guards(true), withSecret, "", ""},
+	{"a Secret keeps the finalizer until its deletion", guardsForEver(), withSecret, "", ""},
+
+	{"splunk/splunk-operator#569", needsSecret("binds", binds), withSecret, "edited-and-deleted", "expect"},
+	{"a Secret that is marked for the operator", needsSecret("binds", binds), strings.Replace(withSecret, "{name: token,",
+		"{name: token, labels: {garden.example.com/bound: ''},", 1), "edited-and-deleted", "skip"},
+	{"an adopted Secret", needsSecret("imports", importsSecret), withSecret, "edited-and-deleted", "skip"},
+	{"a Secret that is created if it is missing", reconciler("creates", gardens, living(createsSecret), parts, secrets), withSecret,
+		"edited-and-deleted", "skip"},
+	{"Secrets of its own too", needsSecret("binds", bindsAll), withSecret, "edited-and-deleted", "skip"},
+}
+
+// What the user created, and what another owner needs, must be there after the deletion of an owner, and the owner must go.
+func TestDeletions(t *testing.T) {
+	for _, x := range deletions {
+		t.Run(x.name, func(t *testing.T) {
+			s := subjectOf(t, x.controller)
+			s.Samples = []string{sampleFile(t, x.sample)}
+			switch x.law {
+			case "":
+				s.Schedules = 8
+				Test(t, s)
+			case "skip":
+				if plan := prepared(t, s); caseOf(plan, x.where).Skip == "" {
+					t.Errorf("%s is tried:\n%s", x.where, plan)
+				}
+			default:
+				finds(t, prepared(t, s), x.where, x.law)
+			}
+		})
+	}
+}
+
+func reportsIt(a *at, owner *thing) error { return a.reports(owner, "phase", "Waiting") }
+
+func tells(a *at, owner *thing) error {
+	e := object(corev1.SchemeGroupVersion.WithKind("Event"), owner.GetNamespace(), owner.GetName()+".waits")
+	e.Object["type"], e.Object["reason"] = "Warning", "Waiting"
+	e.Object["involvedObject"] = map[string]any{"kind": owner.GetKind(), "namespace": owner.GetNamespace(), "name": owner.GetName()}
+	return ignoreAlreadyExists(a.create(e))
+}
+
+// pausing returns an operator that creates a plot for its owner, and deletes the plot after the owner. While the owner has
+// the field, it only calls instead if the owner is terminating. Its updates leave out a field that is false.
+func pausing(field string, instead idiom) host.Controller {
+	return reconciler("pauses", gardens, func(a *at, owner *thing) error {
+		if owner == nil {
+			return nil
+		}
+		paused, _, _ := unstructured.NestedBool(owner.Object, "spec", field)
+		switch {
+		case !paused:
+			unstructured.RemoveNestedField(owner.Object, "spec", field)
+			return keepsPlot(true)(a, owner)
+		case instead == nil || owner.GetDeletionTimestamp() == nil:
+			return nil
+		}
+		return instead(a, owner)
+	}, plots)
+}
+
+// guards returns an operator that puts a finalizer on the Secret that its owner names. After the owner's deletion, it
+// removes the finalizer from the Secret that the owner names then, or with all, from each Secret that no owner names.
+func guards(all bool) host.Controller {
+	return reconciler("guards", gardens, finalized(guardsSecret, func(a *at, owner *thing) error {
+		list, err := a.list(secrets, owner.GetNamespace(), "")
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if s.GetName() != secretOf(owner) && !all || !slices.Contains(s.GetFinalizers(), inUse) {
+				continue
+			}
+			if used, err := a.uses(s); err != nil || used {
+				return err
+			}
+			s.SetFinalizers(without(s, inUse))
+			if err := a.update(s); ignoreNotFound(err) != nil {
+				return err
+			}
+		}
+		return nil
+	}))
+}
+
+// guardsForEver returns an operator that removes its finalizer only from terminating Secrets that no owner names.
+func guardsForEver() host.Controller {
+	return reconciler("guards", gardens, func(a *at, owner *thing) error {
+		for _, s := range a.seen(secrets) {
+			if s.GetDeletionTimestamp() == nil || !slices.Contains(s.GetFinalizers(), inUse) {
+				continue
+			}
+			if used, err := a.uses(s); err != nil || used {
+				return err
+			}
+			s.SetFinalizers(without(s, inUse))
+			if err := ignoreNotFound(a.update(s)); err != nil {
+				return err
+			}
+		}
+		return finalized(guardsSecret, func(*at, *thing) error { return nil })(a, owner)
+	}, secrets)
+}
+
+func guardsSecret(a *at, owner *thing) error {
+	s, err := a.live(secrets, owner.GetNamespace(), secretOf(owner))
+	if err != nil || s == nil || s.GetDeletionTimestamp() != nil || slices.Contains(s.GetFinalizers(), inUse) {
+		return err
+	}
+	s.SetFinalizers(append(s.GetFinalizers(), inUse))
+	return a.update(s)
+}
+
+// uses reports whether an owner that is not terminating names a Secret.
+func (a *at) uses(secret *thing) (bool, error) {
+	owners, err := a.list(gardens, secret.GetNamespace(), "")
+	return slices.ContainsFunc(owners, func(o *thing) bool {
+		return secretOf(o) == secret.GetName() && o.GetDeletionTimestamp() == nil
+	}), err
+}
+
+// binds adds a plain reference to the Secret that its owner names, so that it is deleted with the owner.
+func binds(a *at, owner, secret *thing) error {
+	had := len(secret.GetOwnerReferences())
+	if err := refersAlso(secret, plainReference(a, owner)); err != nil || len(secret.GetOwnerReferences()) > had {
+		return a.update(secret)
+	}
+	return adoptsByName(a, owner)
+}
+
+func plainReference(a *at, owner *thing) metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: a.of.GroupVersion().String(), Kind: a.of.Kind, Name: owner.GetName(), UID: owner.GetUID()}
+}
+
+// bindsAll is like binds, and also creates a Secret.
+func bindsAll(a *at, owner, secret *thing) error {
+	own := a.bare(owner, owner.GetName()+"-own")
+	own.SetGroupVersionKind(secrets)
+	if err := a.ensure(owner, own); err != nil {
+		return err
+	}
+	return binds(a, owner, secret)
+}
+
+// importsSecret makes its owner the controller of the Secret that it names.
+func importsSecret(a *at, owner, secret *thing) error {
+	if !metav1.IsControlledBy(secret, owner) {
+		if err := a.controls(owner, secret); err != nil {
+			return err
+		}
+		return a.update(secret)
+	}
+	return adoptsByName(a, owner)
+}
+
+// createsSecret creates the Secret that its owner names, with a plain reference. If the Secret exists, it adds the reference.
+func createsSecret(a *at, owner *thing) error {
+	next := object(secrets, owner.GetNamespace(), secretOf(owner))
+	if secretOf(owner) == "" {
+		return nil
+	}
+	next.SetOwnerReferences([]metav1.OwnerReference{plainReference(a, owner)})
+	if err := a.upsert(next, func(is *thing) error { return refersAlso(is, plainReference(a, owner)) }); err != nil {
+		return err
+	}
+	return adoptsByName(a, owner)
+}
