@@ -102,7 +102,7 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 	}
 	had, plain := f.dependents, bare.controlled(without, f.owns)
 	e.needed = len(plain) == 0
-	marks, plainly := append(only(had, plain), absent(had, plain)...), bare.shown(without)
+	marks, plainly := slices.Concat(only(had, plain), passedOn(e, had, plain), absent(had, plain)), bare.shown(without)
 	switch err := bare.merge(without, e.patch(e.from)); {
 	case err != nil:
 		return s.over() // the server refuses to add the field

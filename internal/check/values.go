@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -69,6 +70,30 @@ func only(had, plain []manifest) (list []mark) {
 		}
 	}
 	return list
+}
+
+// passedOn lists the labels and annotations in had that a removal takes out of the owner, and that are missing in plain.
+func passedOn(e *edit, had, plain []manifest) (list []mark) {
+	for _, d := range had {
+		i := slices.IndexFunc(plain, d.same)
+		for _, field := range []string{"annotations", "labels"} {
+			set, _, _ := unstructured.NestedMap(d.Object, "metadata", field)
+			for _, key := range slices.Sorted(maps.Keys(set)) {
+				if i >= 0 && holds(e.patch(e.from), key, set[key]) && part(part(plain[i].Object["metadata"], field), key) == nil {
+					list = append(list, mark{of: d, path: []string{"metadata", field, key}, value: set[key]})
+				}
+			}
+		}
+	}
+	return list
+}
+
+// holds reports whether a key has this value anywhere in an object.
+func holds(object map[string]any, key string, value any) bool {
+	return object[key] == value || slices.ContainsFunc(slices.Collect(maps.Values(object)), func(below any) bool {
+		in, is := below.(map[string]any)
+		return is && holds(in, key, value)
+	})
 }
 
 // absent lists the dependents in had that are missing in plain, if plain has no other dependent of their kind instead.

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,10 @@ var deletions = []deletion{
 	{"a Secret that is created if it is missing", reconciler("creates", gardens, living(createsSecret), parts, secrets), withSecret,
 		"edited-and-deleted", "skip"},
 	{"Secrets of its own too", needsSecret("binds", bindsAll), withSecret, "edited-and-deleted", "skip"},
+
+	{"VictoriaMetrics/operator#1171", by(annotatesAll(true, false))[0], gardenOf("{size: 1, marks: {team: blue}}"), "removed", "expect"},
+	{"annotations are removed", by(annotatesAll(true, true))[0], gardenOf("{size: 1, marks: {team: blue}}"), "", ""},
+	{"an annotation that says what was once", by(annotatesAll(false, false))[0], gardenOf("{size: 1, marks: {team: blue}}"), "", ""},
 }
 
 // What the user created, and what another owner needs, must be there after the deletion of an owner, and the owner must go.
@@ -197,4 +202,34 @@ func createsSecret(a *at, owner *thing) error {
 		return err
 	}
 	return adoptsByName(a, owner)
+}
+
+// annotatesAll passes the marks of its owner on, as annotations of its dependents. Without those, it only notes that there
+// were some. With removes, it removes annotations that the owner no longer has.
+func annotatesAll(those, removes bool) idiom {
+	return func(a *at, owner *thing) error {
+		marks, _, _ := unstructured.NestedStringMap(owner.Object, "spec", "marks")
+		if !those && len(marks) > 0 {
+			marks = map[string]string{"marked": "yes"}
+		}
+		for _, name := range wanted(owner) {
+			next := a.dependent(owner, name)
+			next.SetAnnotations(marks)
+			err := a.upsert(next, func(is *thing) error {
+				all := map[string]string{}
+				if !removes {
+					maps.Copy(all, is.GetAnnotations())
+				}
+				maps.Copy(all, marks)
+				if !maps.Equal(all, is.GetAnnotations()) {
+					is.SetAnnotations(all)
+				}
+				return mine(owner, is)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return a.prune(owner)
+	}
 }
