@@ -42,6 +42,7 @@ type found struct {
 	pair       []manifest // the sample's dependents in a world with a second owner
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
+	bereft     []manifest // dependents of the sample that the second owner lacks after the sample's deletion
 	far        alike      // the sample, and an owner of the same name in another namespace
 	long       alike      // two owners with long names that differ only at the end
 

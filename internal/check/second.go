@@ -1,6 +1,7 @@
 package check
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
@@ -11,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
 
@@ -36,7 +39,7 @@ func (f *found) beside(s *operator) error {
 	}
 	was := *f
 	if f.unknown = known; !f.besides(s, apart) {
-		f.second, f.pair, f.seconds, f.unknown = was.second, was.pair, was.seconds, was.unknown
+		f.second, f.pair, f.seconds, f.bereft, f.unknown = was.second, was.pair, was.seconds, was.bereft, was.unknown
 	}
 	return nil
 }
@@ -44,7 +47,7 @@ func (f *found) beside(s *operator) error {
 // besides runs a world with the sample and a second owner. It reports whether each owner has at least as many
 // dependents as the sample alone, and the owners do not wait for each other.
 func (f *found) besides(s *operator, second manifest) bool {
-	f.second, f.pair, f.seconds = manifest{}, nil, nil
+	f.second, f.pair, f.seconds, f.bereft = manifest{}, nil, nil, nil
 	r, err := s.run(s.owner, second)
 	if err != nil {
 		f.doubt("a second owner: " + err.Error())
@@ -58,8 +61,48 @@ func (f *found) besides(s *operator, second manifest) bool {
 	if waits {
 		f.doubt("a second owner: it and the sample wait for each other's dependents")
 		f.second, f.pair, f.seconds = manifest{}, nil, nil
+	} else if lacks {
+		f.bereft = f.lost(r)
 	}
 	return !lacks && !waits
+}
+
+// lost deletes the sample beside the second owner. It returns the dependents of the sample that the second owner then
+// lacks, although it has them without another owner. It returns none if the controller reports a difference.
+func (f *found) lost(r *quiet) (list []manifest) {
+	if !r.settled || r.remove(r.s.owner, metav1.DeletePropagationBackground) != nil || !r.settled {
+		return nil
+	}
+	r.began = 0
+	if r.complains() || !sameStatus(r.shown(f.second).Object["status"], f.base.status()) {
+		return nil
+	}
+	has := append(r.controlled(f.second, f.owns), f.seconds...)
+	for _, d := range f.each() {
+		if slices.ContainsFunc(f.pair, d.same) && r.stored(d) == nil && !slices.ContainsFunc(has, func(o manifest) bool {
+			return o.GroupVersionKind() == d.GroupVersionKind()
+		}) {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// handedOver returns a check that the second owner does not lose the dependents in f.bereft with the sample.
+func (f *found) handedOver(s *operator) scenarios.Func {
+	return func(user host.Client) error {
+		has := func(m manifest) bool {
+			_, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
+			return err == nil
+		}
+		for _, d := range f.bereft {
+			if !has(s.owner) && has(f.second) && !has(d) {
+				return fmt.Errorf("%s was deleted with %s, and %s has none now: without another owner, it has one",
+					d.at(), f.of, f.second.at())
+			}
+		}
+		return nil
+	}
 }
 
 // differs finds fields in which owners must differ, and adds an invariant that requires different values.

@@ -23,6 +23,8 @@ func (f *found) ends(s *operator) (all []place) {
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		f.expectNothing(s, &p, policy)
 		switch {
+		case len(f.bereft) > 0 && policy != metav1.DeletePropagationOrphan:
+			p.settledCheck, p.sameEnd = both(p.settledCheck, f.handedOver(s)), false // a difference would only follow from this
 		case len(f.dependents) == 0 || policy != metav1.DeletePropagationOrphan:
 		case s.lasts > 0: // the controller may delete a dependent at a certain time
 		case f.known("", adopting, naming, deleting) != "":

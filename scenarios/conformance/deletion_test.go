@@ -43,6 +43,11 @@ var deletions = []deletion{
 		"edited-and-deleted", "skip"},
 	{"Secrets of its own too", needsSecret("binds", bindsAll), withSecret, "edited-and-deleted", "skip"},
 
+	{"kubevirtbmc/kubevirtbmc#116", reconciler("first", gardens, living(firstOwns(nil)), parts, secrets), gardenOf("{size: 1}"),
+		"deleted/background", "expect"},
+	{"its status says that another owner is the first", reconciler("first", gardens, living(firstOwns(reportsIt)), parts, secrets),
+		gardenOf("{size: 1}"), "", ""},
+
 	{"VictoriaMetrics/operator#1171", by(annotatesAll(true, false))[0], gardenOf("{size: 1, marks: {team: blue}}"), "removed", "expect"},
 	{"annotations are removed", by(annotatesAll(true, true))[0], gardenOf("{size: 1, marks: {team: blue}}"), "", ""},
 	{"an annotation that says what was once", by(annotatesAll(false, false))[0], gardenOf("{size: 1, marks: {team: blue}}"), "", ""},
@@ -202,6 +207,24 @@ func createsSecret(a *at, owner *thing) error {
 		return err
 	}
 	return adoptsByName(a, owner)
+}
+
+// firstOwns creates a Secret that all owners use. Its ControllerRef is to the first owner. For other owners, it calls other.
+func firstOwns(other idiom) idiom {
+	return func(a *at, owner *thing) error {
+		next := object(secrets, owner.GetNamespace(), "common")
+		next.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, a.of)})
+		err := a.upsert(next, func(is *thing) error {
+			if other != nil && !metav1.IsControlledBy(is, owner) {
+				return other(a, owner)
+			}
+			return nil
+		})
+		if ignoreAlreadyExists(err) != nil {
+			return err
+		}
+		return adoptsByName(a, owner)
+	}
 }
 
 // annotatesAll passes the marks of its owner on, as annotations of its dependents. Without those, it only notes that there
