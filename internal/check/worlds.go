@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -54,7 +55,7 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.arrival(s),
 		f.edit(s),
 		f.removed(s),
-		f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling)),
+		f.scaled(s),
 		f.editedAndDeleted(s))
 	all = append(all, f.lookalikes(s)...)
 	all = append(append(all, f.taken(s)...), f.replaced(s), f.confusing("other-namespace", &f.far), f.confusing("long-names", &f.long))
@@ -194,6 +195,49 @@ func (f *found) follow(s *operator, name string, e *edit, why string) place {
 	}
 	p.user = append(p.user, patch(f.of, e.patch(last)))
 	return p
+}
+
+// scaled is the case scale. If no field changes the number of dependents, but a dependent is an autoscaler of another one,
+// the user sets the replicas of the target as the autoscaler does. They must stay.
+func (f *found) scaled(s *operator) place {
+	target, n := autoscaled(f.standing())
+	if f.scale != nil || target.Unstructured == nil {
+		return f.follow(s, "scale", f.scale, f.untold("no number in its sample's spec changed how many dependents there are", editing, scaling))
+	}
+	return place{name: "scale", objects: f.both(s), settled: true, faults: atWork,
+		user: []casefile.Action{patch(target.at(), map[string]any{"spec": map[string]any{"replicas": n}})},
+		settledCheck: func(user host.Client) error {
+			o, err := user.Get(context.Background(), target.GroupVersionKind(), target.GetNamespace(), target.GetName())
+			if err != nil {
+				return nil // it was deleted
+			}
+			if now, _, _ := unstructured.NestedInt64(object(o), "spec", "replicas"); now != n {
+				return fmt.Errorf("%s has %d replicas: the controller has undone the %d of its HorizontalPodAutoscaler", target.at(), now, n)
+			}
+			return nil
+		}}
+}
+
+// autoscaled returns a dependent that is the target of a HorizontalPodAutoscaler, and another number of replicas between
+// the limits. If there is none, the manifest is empty.
+func autoscaled(dependents []manifest) (target manifest, replicas int64) {
+	for _, hpa := range dependents {
+		spec, _ := hpa.Object["spec"].(map[string]any)
+		to, _ := spec["scaleTargetRef"].(map[string]any)
+		least, _ := spec["minReplicas"].(int64)
+		most, _ := spec["maxReplicas"].(int64)
+		for _, d := range dependents {
+			n, is, _ := unstructured.NestedInt64(d.Object, "spec", "replicas")
+			switch {
+			case !is || hpa.GetKind() != "HorizontalPodAutoscaler" || to["kind"] != d.GetKind() || to["name"] != d.GetName() || n < least:
+			case n < most:
+				return d, n + 1
+			case n == most && n > least:
+				return d, n - 1
+			}
+		}
+	}
+	return manifest{}, 0
 }
 
 // verbs returns user actions from lines in the form of scenario files.

@@ -196,3 +196,46 @@ func TestJobs(t *testing.T) {
 		t.Errorf("%d Jobs ended in 5 schedules: %v, %v", ended, err, x)
 	}
 }
+
+var autoscalers = schema.GroupVersionKind{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}
+
+// scalesAlone creates a Deployment with an autoscaler. With resets, it sets the number of replicas again at each reconcile.
+func scalesAlone(resets bool, replicas int64) idiom {
+	return func(a *at, owner *thing) error {
+		hpa := a.bare(owner, owner.GetName())
+		hpa.SetGroupVersionKind(autoscalers)
+		hpa.Object["spec"] = map[string]any{"minReplicas": int64(2), "maxReplicas": int64(3),
+			"scaleTargetRef": map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "name": owner.GetName()}}
+		if err := a.ensure(owner, hpa); err != nil {
+			return err
+		}
+		next := a.bare(owner, owner.GetName())
+		labels := map[string]any{"garden": owner.GetName()}
+		next.Object["spec"] = map[string]any{"replicas": replicas, "selector": map[string]any{"matchLabels": labels},
+			"template": map[string]any{"metadata": map[string]any{"labels": labels}, "spec": map[string]any{
+				"containers": []any{map[string]any{"name": "main", "image": "registry.example/main"}}}}}
+		return a.upsert(next, func(is *thing) error {
+			if resets {
+				is.Object["spec"].(map[string]any)["replicas"] = replicas
+			}
+			return mine(owner, is)
+		})
+	}
+}
+
+// The replicas that an autoscaler sets must stay. If an owner is scaled to 0, its autoscaler does nothing.
+func TestAutoscaled(t *testing.T) {
+	for _, x := range []struct {
+		resets   bool
+		replicas int64
+		law      string
+	}{{false, 2, ""}, {true, 2, "expect"}, {true, 3, "expect"}, {true, 0, "skip"}} {
+		s := subjectOf(t, reconciler("scales", gardens, living(scalesAlone(x.resets, x.replicas)), deployments, autoscalers))
+		plan := prepared(t, s)
+		if x.law != "skip" {
+			finds(t, plan, "scale", x.law)
+		} else if caseOf(plan, "scale").Skip == "" {
+			t.Errorf("it is scaled to %d: scale is tried", x.replicas)
+		}
+	}
+}
