@@ -245,7 +245,7 @@ func (f *found) probes() []probe {
 	return []probe{
 		{"whether another owner can exist beside the sample", f.beside, []string{"deleted/background", "deleted/foreground",
 			"deleted/orphan", "deleted/early", "deleted/unseen", "recreated/orphan"}, false},
-		{"what it deletes after its owner", f.deletions, []string{"deleted/orphan", "deleted/unseen"}, false},
+		{"what it deletes after its owner", f.deletions, []string{"edited-and-deleted", "deleted/orphan", "deleted/unseen"}, false},
 		{"which deleted dependents it creates again", f.deletedOnes, []string{"dependent-deleted", "dependent-unseen",
 			"relabelled", "released-and-gone", "reference-taken-away", "recreated/orphan"}, false},
 		{adopting + " objects", f.adoption, []string{"rival-for-an-orphan", "terminating-orphan", "deleted/orphan",

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -41,6 +42,16 @@ var deletions = []deletion{
 	{"an adopted Secret", needsSecret("imports", importsSecret), withSecret, "edited-and-deleted", "skip"},
 	{"a Secret that is created if it is missing", reconciler("creates", gardens, living(createsSecret), parts, secrets), withSecret,
 		"edited-and-deleted", "skip"},
+	{"a Secret that the sample does not name", reconciler("binds", gardens, living(bindsNamed(secrets, "token")), parts, secrets),
+		strings.Replace(withSecret, ", secret: token", "", 1), "edited-and-deleted", "skip"},
+	{"a Service", reconciler("binds", gardens, living(bindsNamed(services, "tap")), parts, services), gardenOf("{size: 1, tap: tap}") + `
+---
+apiVersion: v1
+kind: Service
+metadata: {name: tap, namespace: default}
+spec: {clusterIP: None, selector: {garden: web}}
+`, "edited-and-deleted", "skip"},
+	{"a Secret that it only reads", needsSecret("reads", copiesColor), withSecret, "edited-and-deleted", "skip"},
 	{"Secrets of its own too", needsSecret("binds", bindsAll), withSecret, "edited-and-deleted", "skip"},
 
 	{"kubevirtbmc/kubevirtbmc#116", reconciler("first", gardens, living(firstOwns(nil)), parts, secrets), gardenOf("{size: 1}"),
@@ -169,6 +180,17 @@ func binds(a *at, owner, secret *thing) error {
 		return a.update(secret)
 	}
 	return adoptsByName(a, owner)
+}
+
+// bindsNamed is like binds, for an object with this name.
+func bindsNamed(kind schema.GroupVersionKind, name string) idiom {
+	return func(a *at, owner *thing) error {
+		o := a.cachedAt(kind, owner.GetNamespace()+"/"+name)
+		if o == nil {
+			return nil
+		}
+		return binds(a, owner, o)
+	}
 }
 
 func plainReference(a *at, owner *thing) metav1.OwnerReference {

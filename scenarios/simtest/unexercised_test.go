@@ -20,6 +20,8 @@ func TestUnexercised(t *testing.T) {
 	silent := simtest.Case{Controllers: []host.Controller{keeper(keep)}, Schedules: 3}
 	gone := keeping(keeper(keep))
 	gone.User, gone.Settled = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/a")}, nil
+	checked := gone
+	checked.Settled = func(host.Client) error { return nil }
 	vain := keeping(keeper(keep))
 	vain.User = []simtest.Action{simtest.Verb("label cm/a x=y"), simtest.Verb("delete cm/zzz")}
 	for _, x := range []struct {
@@ -28,6 +30,7 @@ func TestUnexercised(t *testing.T) {
 	}{
 		{silent, "keeper wrote nothing in any of 3 schedules"},
 		{gone, "no ConfigMap is left at the end of any of 300 schedules"},
+		{checked, ""},
 		{vain, `User[1]: delete cm/zzz was refused in each of 300 schedules: 404 NotFound`},
 		{keeping(keeper(keep)), ""},
 	} {
