@@ -9,8 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -19,21 +21,24 @@ type deletion struct {
 	name       string
 	controller host.Controller
 	sample     string
-	where, law string // the case and the law that find the mistake; "" for a right operator, "skip" for a skipped case
+	where, law string // the case and the law that find the mistake; "" for all cases and for none; "skip" for a skipped case
 }
 
 const unpaused = `{size: 1, color: green, paused: false, protected: false}`
 
 var deletions = []deletion{
-	{"prometheus-operator/prometheus-operator#8339", pausing("paused", nil), gardenOf(unpaused), "edited-and-deleted",
+	{"prometheus-operator/prometheus-operator#8339", pausing("paused", keepsPlot(true), nothing, nothing), gardenOf(unpaused), "edited-and-deleted",
 		"nothing-stays-terminating"},
-	{"paused, but not for the deletion", pausing("paused", keepsPlot(true)), gardenOf(unpaused), "", ""},
-	{"paused, and its status says so", pausing("paused", reportsIt), gardenOf(unpaused), "", ""},
-	{"paused, and an Event says so", pausing("paused", tells), gardenOf(unpaused), "", ""},
-	{"protected from deletion", pausing("protected", nil), gardenOf(unpaused), "", ""},
+	{"paused, but not for the deletion", pausing("paused", keepsPlot(true), nothing, keepsPlot(true)), gardenOf(unpaused), "", ""},
+	{"paused, and its status says so", pausing("paused", keepsPlot(true), nothing, reportsIt), gardenOf(unpaused), "", ""},
+	{"paused, and an Event says so", pausing("paused", keepsPlot(true), nothing, tells), gardenOf(unpaused), "", ""},
+	{"paused, and an Event said so before", pausing("paused", keepsPlot(true), tells, nothing), gardenOf(unpaused), "", ""},
+	{"protected from deletion", pausing("protected", keepsPlot(true), nothing, nothing), gardenOf(unpaused), "", ""},
 
-	{"ironcore-dev/network-operator#95", guards(false), withSecret, "edited-and-deleted", "expect"},
-	{"the finalizer on each Secret is removed", guards(true), withSecret, "", ""},
+	{"ironcore-dev/network-operator#95", reconciler("guards", gardens, guards(false)), withSecret, "edited-and-deleted", "expect"},
+	{"paused, and the Secret keeps a finalizer", pausing("paused", guards(true), nothing, nothing),
+		strings.Replace(withSecret, "size: 1", "paused: false", 1), "edited-and-deleted", "nothing-stays-terminating"},
+	{"the finalizer on each Secret is removed", reconciler("guards", gardens, guards(true)), withSecret, "", ""},
 	{"a Secret keeps the finalizer until its deletion", guardsForEver(), withSecret, "", ""},
 
 	{"splunk/splunk-operator#569", needsSecret("binds", binds), withSecret, "edited-and-deleted", "expect"},
@@ -59,6 +64,13 @@ spec: {clusterIP: None, selector: {garden: web}}
 	{"its status says that another owner is the first", reconciler("first", gardens, living(firstOwns(reportsIt)), parts, secrets),
 		gardenOf("{size: 1}"), "", ""},
 
+	{"another owner creates it again", woken(reconciler("first", gardens, living(firstOwns(nil)), parts, secrets)), gardenOf("{size: 1}"),
+		"deleted/background", ""},
+	{"what only a single owner gets", reconciler("single", gardens, living(single), parts, secrets), gardenOf("{size: 1}"),
+		"deleted/background", ""},
+	{"the first owner leaves what it shared", reconciler("first", gardens, finalized(firstOwns(nil), leavesCommon), parts, secrets),
+		gardenOf("{size: 1}"), "deleted/background", ""},
+
 	{"VictoriaMetrics/operator#1171", by(annotatesAll(true, false))[0], gardenOf("{size: 1, marks: {team: blue}}"), "removed", "expect"},
 	{"annotations are removed", by(annotatesAll(true, true))[0], gardenOf("{size: 1, marks: {team: blue}}"), "", ""},
 	{"an annotation that says what was once", by(annotatesAll(false, false))[0], gardenOf("{size: 1, marks: {team: blue}}"), "", ""},
@@ -72,14 +84,31 @@ func TestDeletions(t *testing.T) {
 			s.Samples = []string{sampleFile(t, x.sample)}
 			switch x.law {
 			case "":
-				s.Schedules = 8
-				Test(t, s)
+				if x.where == "" {
+					s.Schedules = 8
+					Test(t, s)
+					return
+				}
+				plan := prepared(t, s)
+				if finds(t, plan, x.where, ""); !placed(t, plan, x.where).SameEnd {
+					t.Errorf("the end of %s is not compared", x.where)
+				}
 			case "skip":
 				if plan := prepared(t, s); caseOf(plan, x.where).Skip == "" {
 					t.Errorf("%s is tried:\n%s", x.where, plan)
 				}
 			default:
-				finds(t, prepared(t, s), x.where, x.law)
+				plan := prepared(t, s)
+				found := finds(t, plan, x.where, x.law)
+				if len(found.Failures) != 1 || placed(t, plan, x.where).SameEnd {
+					t.Errorf("violated: %q", laws(found))
+				}
+				if world := placed(t, plan, x.where, check.Tried{Name: x.where, X: found}); x.law != "expect" {
+					again, err := world.Explore(t.Context(), x.where)
+					if err != nil || len(again.Failures) > 0 {
+						t.Errorf("without the law: %v, %v", err, again)
+					}
+				}
 			}
 		})
 	}
@@ -94,9 +123,9 @@ func tells(a *at, owner *thing) error {
 	return ignoreAlreadyExists(a.create(e))
 }
 
-// pausing returns an operator that creates a plot for its owner, and deletes the plot after the owner. While the owner has
-// the field, it only calls instead if the owner is terminating. Its updates leave out a field that is false.
-func pausing(field string, instead idiom) host.Controller {
+// pausing returns an operator that calls does. If the owner has the field, it calls alive, or for a terminating owner
+// instead. Its updates leave out a field that is false.
+func pausing(field string, does, alive, instead idiom) host.Controller {
 	return reconciler("pauses", gardens, func(a *at, owner *thing) error {
 		if owner == nil {
 			return nil
@@ -105,18 +134,20 @@ func pausing(field string, instead idiom) host.Controller {
 		switch {
 		case !paused:
 			unstructured.RemoveNestedField(owner.Object, "spec", field)
-			return keepsPlot(true)(a, owner)
-		case instead == nil || owner.GetDeletionTimestamp() == nil:
-			return nil
+			return does(a, owner)
+		case owner.GetDeletionTimestamp() == nil:
+			return alive(a, owner)
 		}
 		return instead(a, owner)
 	}, plots)
 }
 
-// guards returns an operator that puts a finalizer on the Secret that its owner names. After the owner's deletion, it
-// removes the finalizer from the Secret that the owner names then, or with all, from each Secret that no owner names.
-func guards(all bool) host.Controller {
-	return reconciler("guards", gardens, finalized(guardsSecret, func(a *at, owner *thing) error {
+func nothing(*at, *thing) error { return nil }
+
+// guards puts a finalizer on the Secret that its owner names. After the owner's deletion, it removes the finalizer from the
+// Secret that the owner names then, or with all, from each Secret that no owner names.
+func guards(all bool) idiom {
+	return finalized(guardsSecret, func(a *at, owner *thing) error {
 		list, err := a.list(secrets, owner.GetNamespace(), "")
 		if err != nil {
 			return err
@@ -134,7 +165,7 @@ func guards(all bool) host.Controller {
 			}
 		}
 		return nil
-	}))
+	})
 }
 
 // guardsForEver returns an operator that removes its finalizer only from terminating Secrets that no owner names.
@@ -152,7 +183,7 @@ func guardsForEver() host.Controller {
 				return err
 			}
 		}
-		return finalized(guardsSecret, func(*at, *thing) error { return nil })(a, owner)
+		return finalized(guardsSecret, nothing)(a, owner)
 	}, secrets)
 }
 
@@ -247,6 +278,29 @@ func firstOwns(other idiom) idiom {
 		}
 		return adoptsByName(a, owner)
 	}
+}
+
+// single creates a Secret if there is only one owner.
+func single(a *at, owner *thing) error {
+	if len(a.seen(gardens)) > 1 {
+		return adoptsByName(a, owner)
+	}
+	return firstOwns(nil)(a, owner)
+}
+
+// woken makes an event of a Secret enqueue all owners.
+func woken(c host.Controller) host.Controller {
+	c.Routes = append(c.Routes, host.Route{Kind: secrets, Do: func(v host.View, _ host.Event, out *host.Effect) {
+		v.Each(gardens, "", func(o runtime.Object) bool { out.Keys = append(out.Keys, key(o)); return true })
+	}})
+	return c
+}
+
+// leavesCommon removes the owner reference from Secrets.
+func leavesCommon(a *at, owner *thing) error {
+	of := *a
+	of.kind = secrets
+	return orphans(&of, owner)
 }
 
 // annotatesAll passes the marks of its owner on, as annotations of its dependents. Without those, it only notes that there
