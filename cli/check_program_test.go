@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -152,6 +153,50 @@ func main() {
 	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "-n", "1").wants(t, scenarios.ExitFail,
 		"it ends with its sample alone, so no other facts were derived: endless loop: a goroutine never waits, at",
 		"one-owner              violated: never-panic: endless loop", "faults                 skipped: it ends with its sample alone")
+}
+
+// The seed of a program's first life is a choice of the schedule. Random values that a program writes may differ from those
+// of a quiet run, and a bug that one order of a map shows is found without a crash.
+func TestCheckExploresSeeds(t *testing.T) {
+	for _, violated := range []bool{false, true} {
+		newProgram(t, fmt.Sprintf(`package main
+
+import (
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+)
+
+func main() {
+	value := make([]byte, 4)
+	rand.Read(value)
+	first := ""
+	for first = range map[string]int{"a": 0, "b": 0, "c": 0, "d": 0, "e": 0, "f": 0, "g": 0, "h": 0} {
+		break
+	}
+	for {
+		set, err := http.Get("http://apiserver/apis/apps/v1/namespaces/default/replicasets/web")
+		if err == nil && set.StatusCode == http.StatusOK {
+			req, _ := http.NewRequest("PATCH", "http://apiserver/apis/apps/v1/namespaces/default/replicasets/web",
+				strings.NewReader(fmt.Sprintf("{\"metadata\":{\"labels\":{\"random\":\"v%%x\"}}}", value)))
+			req.Header.Set("Content-Type", "application/merge-patch+json")
+			http.DefaultClient.Do(req)
+			if %t && first == "h" {
+				panic("h is the first")
+			}
+			time.Sleep(10000 * time.Hour)
+		}
+		time.Sleep(time.Second)
+	}
+}
+`, violated))
+		got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "40")
+		if strings.Contains(got.out, "same-end: ") || strings.Contains(got.out, "never-panic: h is the first") != violated {
+			t.Errorf("%s%s", got.out, got.err)
+		}
+	}
 }
 
 // If a creation is refused in each retry, but the program prints another error, then this other error causes the retries.

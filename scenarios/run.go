@@ -91,7 +91,23 @@ func newRun(g *Registry, f *File) *Run {
 	r.counting.judge = t.Judge
 	r.telling.history = &t.World.History
 	t.World.Digests = append(t.World.Digests, r.digest)
+	t.World.SetChoices(setup{run: r})
 	return r
+}
+
+// setup has the default order of actions. Its picks are those of the run, because the seed of a program that starts in the
+// set-up is such a pick.
+type setup struct{ run *Run }
+
+// Draws returns the choices of the default schedule.
+func (setup) Draws() sim.Choices { return sim.Zero{} }
+
+// Pick returns a pick of the run, or 0 if the run has no choices.
+func (s setup) Pick(n int, label string) int {
+	if c := s.run.course.choices; c != nil {
+		return c.Pick(n, label)
+	}
+	return 0
 }
 
 // digest adds to a hash the state that the script keeps between steps.

@@ -73,7 +73,7 @@ type settleOptions struct {
 // settle runs the world until only faults are enabled, or until a limit is reached.
 func (r *Run) settle(o settleOptions) trial.Settling {
 	if o.quiet || r.course.choices == nil {
-		r.t.World.SetChoices(sim.Zero{})
+		r.t.World.SetChoices(setup{run: r})
 	} else {
 		r.explore()
 	}

@@ -22,6 +22,11 @@ type Chooser interface {
 	Next(w *World, enabled []Action) int
 }
 
+// drawer is a source of choices with another source for the actions. [World.Pick] calls Pick of the drawer itself.
+type drawer interface {
+	Draws() Choices
+}
+
 // comparer is a [Chooser] that may compare states of a running world with [World.StateHash].
 type comparer interface {
 	ComparesStates() bool

@@ -21,6 +21,7 @@ type World struct {
 	Digests []func(h *Hash)
 
 	choices  Choices
+	draws    Choices // draws the actions
 	chooser  Chooser
 	compared bool
 	actors   []Actor
@@ -44,7 +45,10 @@ func New(c Choices) *World {
 // SetChoices changes the source of later choices. For example, a scenario runs its setup under the default schedule,
 // and is explored from there.
 func (w *World) SetChoices(c Choices) {
-	w.choices = c
+	w.choices, w.draws = c, c
+	if d, ok := c.(drawer); ok {
+		w.draws = d.Draws()
+	}
 	w.chooser, _ = c.(Chooser)
 	if s, ok := c.(comparer); ok && s.ComparesStates() {
 		w.compared = true
@@ -170,7 +174,7 @@ func (w *World) choose(e []Action) (int, bool) {
 		i := w.chooser.Next(w, e)
 		return i, i >= 0
 	}
-	i := w.Draw(w.choices, e)
+	i := w.Draw(w.draws, e)
 	w.hash.Word(uint64(i+1)<<32 | uint64(len(e)))
 	return i, i >= 0
 }
