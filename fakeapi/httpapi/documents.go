@@ -79,6 +79,8 @@ func health(r *http.Request, name string) string {
 
 // The media types of OpenAPI documents; kubectl asks for version 2 in protobuf.
 const (
+	v3Proto   = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
+	v3ProtoAt = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"
 	v2Proto   = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	v2ProtoAt = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf"
 )
@@ -97,6 +99,15 @@ func (h *Handler) aboutSchemas(r *http.Request, kinds []*fakeapi.Kind) *answer {
 	switch {
 	case v3 && below == "":
 		return document(f, h.docs.Index(kinds))
+	case v3 && (strings.Contains(accept, v3Proto) || strings.Contains(accept, v3ProtoAt)):
+		binary, err := h.docs.Version3Proto(kinds, below[1:])
+		switch {
+		case err != nil:
+			return fail(f, err)
+		case binary == nil:
+			return notFoundText()
+		}
+		return &answer{code: http.StatusOK, binary: binary, contentType: v3Proto}
 	case v3:
 		if text := h.docs.Version3(kinds, below[1:]); text != nil {
 			return &answer{code: http.StatusOK, raw: text, format: f}

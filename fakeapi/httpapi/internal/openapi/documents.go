@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	openapiv2 "github.com/google/gnostic-models/openapiv2"
+	openapiv3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,6 +35,7 @@ type documents struct {
 	v3      func() map[string][]byte // the documents, by path below /openapi/v3/
 	v2      func() []byte
 	v2proto func() ([]byte, error)
+	v3proto sync.Map // the documents of version 3 in protobuf, by path
 }
 
 func (d *Documents) of(kinds []*fakeapi.Kind) *documents {
@@ -54,6 +56,27 @@ func info() object { return object{"title": "Kubernetes", "version": kubernetes.
 // Version3 returns the document at a path below /openapi/v3/, such as "apis/apps/v1"; nil for any other path.
 func (d *Documents) Version3(kinds []*fakeapi.Kind, path string) []byte {
 	return d.of(kinds).v3()[path]
+}
+
+// Version3Proto is like Version3, but returns protobuf.
+func (d *Documents) Version3Proto(kinds []*fakeapi.Kind, path string) ([]byte, error) {
+	made := d.of(kinds)
+	if binary, known := made.v3proto.Load(path); known {
+		return binary.([]byte), nil
+	}
+	text := made.v3()[path]
+	if text == nil {
+		return nil, nil
+	}
+	document, err := openapiv3.ParseDocument(text)
+	if err != nil {
+		return nil, err
+	}
+	binary, err := proto.Marshal(document)
+	if err == nil {
+		made.v3proto.Store(path, binary)
+	}
+	return binary, err
 }
 
 // Index returns the document at /openapi/v3, which lists the other documents of version 3.

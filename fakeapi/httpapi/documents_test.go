@@ -5,7 +5,25 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	openapiv3 "github.com/google/gnostic-models/openapiv3"
+	"google.golang.org/protobuf/proto"
 )
+
+// Some clients read OpenAPI documents of version 3 in protobuf.
+func TestOpenAPIVersion3InProtobuf(t *testing.T) {
+	for path, code := range map[string]int{"apis/apps/v1": 200, "apis/none/v1": 404} {
+		r := httptest.NewRequest("GET", "/openapi/v3/"+path, nil)
+		r.Header.Set("Accept", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf")
+		w := httptest.NewRecorder()
+		newHandler().ServeHTTP(w, r)
+		document := &openapiv3.Document{}
+		if w.Code != code || code == 200 && (proto.Unmarshal(w.Body.Bytes(), document) != nil || document.GetOpenapi() != "3.0.0" ||
+			w.Header().Get("Content-Type") != "application/com.github.proto-openapi.spec.v3.v1.0+protobuf") {
+			t.Errorf("%s: %d %s", path, w.Code, w.Header())
+		}
+	}
+}
 
 // Some clients read the feature gates of the server in its metrics.
 func TestMetrics(t *testing.T) {
