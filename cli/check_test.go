@@ -253,6 +253,20 @@ spec:
 	}
 }
 
+// An object that is only in a further sample of a kind is added too.
+func TestCheckAddsObjectOfNextSample(t *testing.T) {
+	c := newChecked(t, idle{lines: func(int) []string {
+		return []string{"2017-03-01T00:00:00Z\tERROR\tConfigMap \"other\" not found"}
+	}}.hosted())
+	next, err := check.Read("next.yaml", []byte(set+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n"))
+	must(t, err)
+	c.next = []*check.File{next}
+	want := "ConfigMap default/other of next.yaml is added: the operator looks for it\n"
+	if out := c.run("-n", "5").out; strings.Count(out, want) != 1 {
+		t.Error(out)
+	}
+}
+
 // A PersistentVolumeClaim that the sample names is added. Others, which the operator may create, are not.
 func TestCheckAddsClaim(t *testing.T) {
 	for said, want := range map[string]string{

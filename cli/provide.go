@@ -189,10 +189,15 @@ func standard() *check.File {
 // the namespace that err names, or that of the sample. If the sample has the object already, missing returns nil.
 func (op *operator) missing(err error, sample *check.File) (best *unstructured.Unstructured, from string) {
 	said := saidBy(err)
+	files := slices.Concat(op.Samples, op.Others)
+	for _, s := range op.Samples {
+		files = append(files, op.Next[s]...)
+	}
+	files = append(files, standard())
 	for _, match := range missed.FindAllStringSubmatch(said, -1) {
 		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
 		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
-		for _, f := range append(slices.Concat(op.Samples, op.Others), standard()) {
+		for _, f := range files {
 			for _, o := range f.Objects {
 				kind, own := strings.ToLower(o.GetKind()), o.GetNamespace()
 				if f == sample || o.Line == 0 || o.GetName() != name || kind != what && kind+"s" != what {
