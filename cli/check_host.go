@@ -58,7 +58,9 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 		return file(repo.Dir, append([]install.Object{s.Object}, s.Beside...))
 	}
 	for _, sample := range repo.OtherSamples {
-		op.Others = append(op.Others, whole(sample))
+		for _, s := range append([]install.Sample{sample}, sample.Next...) {
+			op.Others = append(op.Others, whole(s))
+		}
 	}
 	for _, o := range repo.Objects {
 		op.Installed = append(op.Installed, o.Unstructured)
