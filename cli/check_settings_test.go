@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,9 +117,10 @@ func TestMainOfFiles(t *testing.T) {
 	op.Name = "operator"
 	c := newChecked(t, op)
 	write(t, "web.txtar", "apply set.yaml\ncontrollers operator gc\nsettle\n\n-- set.yaml --\n"+set)
+	write(t, settingsFile, "package: ./cmd/other\nenv: [ZONE=a]\n")
 	c.runs("explore", "-n", "5", "--main", "./cmd/manager", "web.txtar").wants(t, 0, "0 violations")
-	if c.settings.Package != "./cmd/manager" {
-		t.Errorf("the main package is %q", c.settings.Package)
+	if c.settings.Package != "./cmd/manager" || !slices.Equal(c.settings.Env, []string{"ZONE=a"}) {
+		t.Errorf("the main package is %q, its environment %q", c.settings.Package, c.settings.Env)
 	}
 	c.runs("run", "--main", "./cmd/manager", "web.txtar").passes(t, "1 file")
 	c.runs("replay", "--main", "./cmd/manager", "web.txtar").passes(t, "no law is violated")

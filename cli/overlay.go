@@ -117,13 +117,19 @@ threelaws command. go vet does not support the overlay, so it does not run.`,
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 	var pkg string
 	cmd.Flags().StringVar(&pkg, "main", "",
-		"build and run this main package of an operator; scenario files use the operator's name as a controller")
+		"build and run this main package of an operator, with the arguments and environment in threelaws.yaml; scenario files "+
+			"use the operator's name as a controller")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if pkg == "" {
 			return run(cmd, args)
 		}
-		op, err := a.operators(cmd.Context(), &settings{Dir: repository(), Package: pkg})
+		c := &checking{app: a, settings: settings{Dir: repository()}}
+		if err := c.readFile(func(string) bool { return false }); err != nil {
+			return err
+		}
+		c.Package = pkg
+		op, err := a.operators(cmd.Context(), &c.settings)
 		if err != nil {
 			return err
 		}
