@@ -12,7 +12,7 @@ import (
 // other goroutine runs, even if the response takes long.
 type pipe int
 
-// apart moves a pipe to a descriptor that the program does not use, even if it closes all low descriptors.
+// apart moves a pipe to a descriptor that the program does not use, even if it writes to all low descriptors.
 func apart(fd int) pipe {
 	moved, _, err := syscall.RawSyscall(syscall.SYS_FCNTL, uintptr(fd), syscall.F_DUPFD_CLOEXEC, firstApart)
 	if err != 0 {
@@ -22,7 +22,7 @@ func apart(fd int) pipe {
 	return pipe(moved)
 }
 
-const firstApart = 700 // below the usual limit of 1024 open files
+const firstApart = 50 // the kernel needs milliseconds to enlarge a table of 64 descriptors
 
 func (p pipe) Read(b []byte) (int, error) {
 	for {
