@@ -139,17 +139,8 @@ var unmatched = regexp.MustCompile(`\bno matches for kind "(\w+)" in version "([
 // lackedCRDs returns the CRDs of kinds that the operator did not find, according to its output: CRDs of the repository, and
 // otherwise those of its modules.
 func (op *operator) lackedCRDs(said string) (lacked []*check.File) {
-	has := func(f *check.File, group, kind string) bool {
-		return slices.ContainsFunc(f.Objects, func(o check.Object) bool {
-			name, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
-			of, _, _ := unstructured.NestedString(o.Object, "spec", "group")
-			return name == kind && of == group
-		})
-	}
 	for _, f := range op.OtherCRDs {
-		o := f.Objects[0]
-		kind, _, _ := unstructured.NestedString(o.Object, "spec", "names", "kind")
-		group, _, _ := unstructured.NestedString(o.Object, "spec", "group")
+		group, kind := defined(f.Objects[0])
 		missing := regexp.MustCompile(fmt.Sprintf(`\bno matches for kind "%[1]s" in version "%[2]s/|"kind": ?"%[1]s\.%[2]s"|`+
 			`\bcache to be synced for Kind \*\w+\.%[1]s\b`, regexp.QuoteMeta(kind), regexp.QuoteMeta(group)))
 		if missing.MatchString(said) {
@@ -157,12 +148,24 @@ func (op *operator) lackedCRDs(said string) (lacked []*check.File) {
 		}
 	}
 	for _, match := range unmatched.FindAllStringSubmatch(said, -1) {
-		known := slices.ContainsFunc(slices.Concat(op.CRDs, lacked), func(f *check.File) bool { return has(f, match[2], match[1]) })
+		known := slices.ContainsFunc(slices.Concat(op.CRDs, lacked), func(f *check.File) bool {
+			return slices.ContainsFunc(f.Objects, func(o check.Object) bool {
+				group, kind := defined(o)
+				return group == match[2] && kind == match[1]
+			})
+		})
 		if op.ModuleCRDs != nil && !known {
 			lacked = append(lacked, op.ModuleCRDs(match[2], match[1])...)
 		}
 	}
 	return lacked
+}
+
+// defined returns the group and the kind that a CRD defines.
+func defined(crd check.Object) (group, kind string) {
+	group, _, _ = unstructured.NestedString(crd.Object, "spec", "group")
+	kind, _, _ = unstructured.NestedString(crd.Object, "spec", "names", "kind")
+	return group, kind
 }
 
 // missed matches the error of a request or a cache read for an object that does not exist.
@@ -259,8 +262,7 @@ func (op *operator) namespaced(o *unstructured.Unstructured) bool {
 	}
 	for _, f := range op.CRDs {
 		for _, crd := range f.Objects {
-			kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-			group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+			group, kind := defined(crd)
 			if scope, _, _ := unstructured.NestedString(crd.Object, "spec", "scope"); kind == o.GetKind() &&
 				group == o.GroupVersionKind().Group {
 				return scope == "Namespaced"
@@ -281,9 +283,7 @@ func (op *operator) addMissing(err error, sample *check.File) (added *unstructur
 	if name := added.GetNamespace(); name != "" && name != cmp.Or(sample.Objects[0].GetNamespace(), "default") {
 		space := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
 		space.SetName(name)
-		if has := slices.ContainsFunc(sample.Objects, func(o check.Object) bool {
-			return o.GetKind() == "Namespace" && o.GetName() == name
-		}); !has {
+		if !has(sample, space) {
 			sample.Objects = append(sample.Objects, check.Object{Unstructured: space})
 		}
 	}

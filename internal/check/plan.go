@@ -125,10 +125,10 @@ func (p *Plan) Rehearse() func(hosting func(host.Controller) host.Controller, se
 	}
 }
 
-// String formats the results of quiet runs.
 // HasDependents reports whether the sample got dependents in the quiet runs.
 func (p *Plan) HasDependents() bool { return len(p.found.dependents) > 0 }
 
+// String formats the results of quiet runs.
 func (p *Plan) String() string { return p.found.text(p.subject) }
 
 // World returns the world of a case, without laws that are skipped or that earlier cases violated (see asks).

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -159,10 +160,13 @@ func (f *finder) sample(o Object, file []Object) Sample {
 
 // fixSecret encodes the values of a Secret that are no base64, such as <token>. Then a server accepts the Secret.
 func (f *finder) fixSecret(o Object) {
+	if o.GetKind() != "Secret" || o.GetAPIVersion() != "v1" {
+		return
+	}
 	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
-	for key, value := range data {
-		if _, err := base64.StdEncoding.DecodeString(value); err != nil && o.GetKind() == "Secret" && o.GetAPIVersion() == "v1" {
-			_ = unstructured.SetNestedField(o.Object, base64.StdEncoding.EncodeToString([]byte(value)), "data", key) // data is a map
+	for _, key := range slices.Sorted(maps.Keys(data)) {
+		if _, err := base64.StdEncoding.DecodeString(data[key]); err != nil {
+			_ = unstructured.SetNestedField(o.Object, base64.StdEncoding.EncodeToString([]byte(data[key])), "data", key) // data is a map
 			f.note("%s: data.%s of Secret %s is no base64, so it is encoded", o.place(), key, o.GetName())
 		}
 	}

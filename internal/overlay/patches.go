@@ -51,18 +51,20 @@ func imports(packages ...string) edit {
 // path returns an edit of a function in package os. The edit replaces each of the named parameters by the path that a
 // hosted process uses. The function's errors, and the file that it opens, have the given paths.
 func path(function, writes string, names ...string) edit {
-	head := strings.Replace(function, ") error {", ") (hostedErr error) {", 1)
-	head = strings.Replace(head, ", error) {", ", hostedErr error) {", 1)
-	head = strings.Replace(head, ") (", ") (hostedResult ", 1)
-	head = strings.Replace(head, "(hostedResult hostedErr", "(hostedErr", 1)
+	head, results, _ := strings.Cut(function, ") ")
+	if first, two := strings.CutSuffix(results, ", error) {"); two {
+		results = "(hostedResult " + strings.TrimPrefix(first, "(") + ", hostedErr error) {"
+	} else {
+		results = "(hostedErr error) {"
+	}
 	body := ""
-	if strings.Contains(head, "hostedResult *File") {
+	if strings.Contains(results, "*File") {
 		body = "	defer func(name string) {\n		if hostedResult != nil {\n			hostedResult.name = name\n		}\n	}(name)\n"
 	}
 	for _, name := range names {
 		body += "	defer hostedUse(&" + name + ", " + writes + ", &hostedErr)()\n"
 	}
-	return edit{old: function + "\n", new: head + "\n" + body}
+	return edit{old: function + "\n", new: head + ") " + results + "\n" + body}
 }
 
 // nothing returns an edit of a method of net.Resolver. In a hosted process, the method returns the given values and the
