@@ -37,9 +37,19 @@ var _ = tells([]story{
 		})
 	}},
 
-	{"LAW-2", "a Pod of its own StatefulSet, which is recreated on delete", kept, func(t *tape) { t.recycled("OnDelete", true) }},
-	{"LAW-2", "a Pod of its own StatefulSet, which is rolled", broken, func(t *tape) { t.recycled("RollingUpdate", true) }},
-	{"LAW-2", "a Pod of another StatefulSet, which is recreated on delete", broken, func(t *tape) { t.recycled("OnDelete", false) }},
+	{"LAW-2", "a Pod of its own StatefulSet, which is recreated on delete", kept, func(t *tape) { t.recycled("OnDelete", true, "delete") }},
+	{"LAW-2", "a Pod of its own StatefulSet, which is rolled", broken, func(t *tape) { t.recycled("RollingUpdate", true, "delete") }},
+	{"LAW-2", "a Pod of another StatefulSet, which is recreated on delete", broken, func(t *tape) { t.recycled("OnDelete", false, "delete") }},
+	{"LAW-2", "a Pod of a StatefulSet that it created for no owner, which is recreated on delete", kept, func(t *tape) {
+		a, b := set("a", 1), object("StatefulSet", "b")
+		b.Spec.UpdateStrategy.Type = "OnDelete"
+		p := pod("p", b)
+		t.exist(a)
+		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, b) })
+		t.exist(p)
+		t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
+	}},
+	{"LAW-2", "a Pod of its own StatefulSet, edited instead of deleted", broken, func(t *tape) { t.recycled("OnDelete", true, "update") }},
 
 	{"LAW-1", "by a key that is no name", kept, func(t *tape) { t.keyed("a.again") }},
 	{"LAW-1", "by the key of another", broken, func(t *tape) { t.exist(set("c", 0)); t.keyed("c") }},
@@ -399,12 +409,16 @@ func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
 }
 
 // recycled records that a ReplicaSet, in the place of an operator's object, deletes a Pod of a StatefulSet.
-func (t *tape) recycled(strategy string, own bool) {
+func (t *tape) recycled(strategy string, own bool, verb string) {
 	a, b := set("a", 1), object("StatefulSet", "b")
 	if b.Spec.UpdateStrategy.Type = strategy; own {
 		b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
 	}
 	p := pod("p", b)
 	t.exist(a, b, p)
-	t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
+	edited := p.labelled("db")
+	if verb == "delete" {
+		edited = nil
+	}
+	t.sync("rs", a, func() { t.commit("rs", verb, a, p, edited) })
 }
