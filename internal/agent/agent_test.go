@@ -345,15 +345,33 @@ func TestElectedManagersSettle(t *testing.T) {
 	same(t, program(t, "manager", "--leader-elect").Controller(keeper), 5, map[string]int{"crash": 1}, "keeper-2")
 }
 
-// A lock in an annotation is renewed like a Lease: the renewals are not steps of the world.
+// A lock in an annotation is renewed like a Lease: the renewals are not steps of the world. They are no changes either,
+// so a world also settles if the leader retries something at long intervals.
 func TestAnnotatedLock(t *testing.T) {
-	w := run(t, program(t, "bare", "elected").Controller(keeper), sim.Zero{}, nil)
-	defer w.Stop()
-	if v, steps := w.Broken(), w.World.Steps(); v != nil || steps > 200 {
-		t.Errorf("%d steps, the violation is %v", steps, v)
+	for _, does := range []string{"elected", "retries"} {
+		w := run(t, program(t, "bare", does).Controller(keeper), sim.Zero{}, nil)
+		defer w.Stop()
+		if v, steps := w.Broken(), w.World.Steps(); v != nil || steps > 200 {
+			t.Errorf("%s: %d steps, the violation is %v", does, steps, v)
+		}
+		if w.Server.Lookup(w.Server.KindNamed("endpoints"), "default", "lock") == nil {
+			t.Errorf("%s: there is no lock", does)
+		}
 	}
-	if w.Server.Lookup(w.Server.KindNamed("endpoints"), "default", "lock") == nil {
-		t.Error("there is no lock")
+}
+
+// A world settles although a program sends refused Events for ever.
+func TestReportsAreNoActivity(t *testing.T) {
+	w := run(t, program(t, "bare", "reports").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	refused := 0
+	for i := range w.World.History.Len() {
+		if r := w.World.History.At(i); r.Op == sim.Refusal && r.Object.Kind == "Event" {
+			refused++
+		}
+	}
+	if v := w.Broken(); v != nil || refused < 3 || refused > 30 {
+		t.Errorf("%d Events were refused, the violation is %v", refused, v)
 	}
 }
 

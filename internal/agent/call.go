@@ -19,6 +19,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -39,6 +40,8 @@ type call struct {
 	resp   *http.Response
 	err    error
 	gone   bool // the caller no longer waits for the answer
+
+	reports bool // the call writes an Event, and nothing but time was its cause
 }
 
 // ask handles a request. Requests that are not about objects, such as discovery, do not wait for the scheduler.
@@ -69,6 +72,7 @@ func (l *life) ask(m wire.Message) wire.Message {
 		l.execute(c.call)
 		return c.reply(l.room.now())
 	}
+	c.reports = l.passing && quiet.Reports(c.call.Request)
 	l.calls[c.id], l.open[c.call] = c, c
 	l.asked = append(l.asked, c.call)
 	var park wire.Message

@@ -2,15 +2,15 @@ package agent
 
 import (
 	"io"
+	"slices"
 	"time"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/overlay/wire"
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -141,14 +141,16 @@ func due(timer int64) time.Duration {
 }
 
 // pass advances the clock of the process to the given time. It stops earlier if the program makes a request or ends.
-func (l *life) pass(until time.Duration) (came time.Duration, acted bool) {
+// works is false if it only reports Events.
+func (l *life) pass(until time.Duration) (came time.Duration, acted, works bool) {
 	asked := len(l.asked)
 	l.passing = true
 	alive := l.tell(wire.Command(wire.Pass, sim.Epoch.Add(until).UnixNano()))
 	if l.passing = false; !alive {
-		return until, true
+		return until, true, true
 	}
-	return l.came, len(l.asked) > asked
+	fresh := l.asked[asked:]
+	return l.came, len(fresh) > 0, slices.ContainsFunc(fresh, func(c *host.Call) bool { return !l.open[c].reports })
 }
 
 func (l *life) SetAnnounced(to host.Announced) { l.announced = to }
@@ -183,15 +185,8 @@ func (l *life) renews(c *host.Call) bool {
 	if !l.passing || c.Watches || r.Verb != fakeapi.Get && r.Verb != fakeapi.Update {
 		return false
 	}
-	if r.Kind.GVK.Group == coordinationv1.GroupName && r.Kind.GVK.Kind == "Lease" {
-		return true
-	}
-	lock, _ := l.room.place.Server().Lookup(r.Kind, r.Namespace, r.Name).(metav1.Object)
-	return lock != nil && lock.GetAnnotations()[leader] != ""
+	return quiet.IsLock(r.Kind.GVK.Kind, l.room.place.Server().Lookup(r.Kind, r.Namespace, r.Name))
 }
-
-// leader is an annotation of ConfigMaps and Endpoints that client-go before v0.28 uses as leader election locks.
-const leader = "control-plane.alpha.kubernetes.io/leader"
 
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
 
@@ -221,7 +216,9 @@ func (l *life) Answer(h *host.Call) {
 		delete(l.calls, c.id)
 	}
 	l.tell(c.reply(l.room.now()))
-	l.room.quiet.Stir()
+	if !c.reports {
+		l.room.quiet.Stir()
+	}
 }
 
 // Send delivers a watch event in the encoding that the client requested.

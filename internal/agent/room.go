@@ -115,8 +115,10 @@ func (r *room) beside(to time.Duration) time.Duration {
 				until = l.next
 			}
 		}
-		if came, acted := first.pass(until); acted {
-			r.quiet.Asked(came)
+		if came, acted, works := first.pass(until); acted {
+			if works {
+				r.quiet.Asked(came)
+			}
 			return came
 		}
 	}

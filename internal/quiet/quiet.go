@@ -3,8 +3,12 @@
 package quiet
 
 import (
+	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
 )
 
@@ -15,7 +19,8 @@ import (
 //
 // A request after a pause of at least 41 seconds is taken for the retry of a key. The next retry may then come only
 // after the longest step. Then the programs have settled only when no object has changed for 1010 seconds. This exceeds
-// the longest retry delay, so each key was retried after the last change. Changes of Events do not count.
+// the longest retry delay, so each key was retried after the last change. Changes of Events and
+// election locks do not count.
 //
 // If a program waits for a timer that is due within 1010 seconds of the last change, the programs settle only after
 // this timer. Many time limits are ten minutes long.
@@ -112,6 +117,13 @@ func (q *Quiet) passed() {
 	}
 }
 
+// Reports reports whether a request writes an Event. If nothing but time was its cause, it is no activity: client-go
+// sends refused Events again, and updates the counts of old ones, long after the program has settled.
+func Reports(r *fakeapi.Request) bool {
+	writes := []fakeapi.Verb{fakeapi.Create, fakeapi.Update, fakeapi.Patch}
+	return r.Kind.GVK.Kind == "Event" && slices.Contains(writes, r.Verb)
+}
+
 // Asked records a request that a program made at this time, without an event as its cause.
 func (q *Quiet) Asked(at time.Duration) {
 	q.retries = q.retries || at-q.since >= pause
@@ -127,12 +139,22 @@ func (q *Quiet) Wake() {
 	}
 }
 
-// lastChange returns the time of the last change of an object that is not an Event.
+// lastChange returns the time of the last change of an object that is neither an Event nor an election lock.
 func (q *Quiet) lastChange() time.Duration {
 	for ; q.seen < q.history.Len(); q.seen++ {
-		if r := q.history.At(q.seen); r.Op == sim.Commit && r.Object.Kind != "Event" {
+		r := q.history.At(q.seen)
+		if r.Op == sim.Commit && r.Object.Kind != "Event" && !IsLock(r.Object.Kind, r.After) {
 			q.changed = r.At
 		}
 	}
 	return q.changed
+}
+
+// leader is an annotation of ConfigMaps and Endpoints that client-go before v0.28 uses as leader election locks.
+const leader = "control-plane.alpha.kubernetes.io/leader"
+
+// IsLock reports whether an object of this kind is a lock of a leader election. The object may be nil.
+func IsLock(kind string, object any) bool {
+	o, _ := object.(metav1.Object)
+	return kind == "Lease" || o != nil && o.GetAnnotations()[leader] != ""
 }

@@ -78,8 +78,12 @@ func (p *hosted) Answer(c *host.Call) {
 	if c.Response.Err != nil {
 		p.room.seed()
 	}
+	reports := p.life.reports[c]
+	delete(p.life.reports, c)
 	p.room.in(func() { p.life.answer(c) })
-	p.room.quiet.Stir()
+	if !reports {
+		p.room.quiet.Stir()
+	}
 }
 
 func (p *hosted) Send(s *host.Stream, e watch.Event) {

@@ -16,6 +16,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/goroutine"
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -36,11 +37,13 @@ type life struct {
 	err    error
 	buried bool // set when the life has ended: every later request fails
 	killed bool // the program was killed before it returned
+
+	reports map[*host.Call]bool // pending requests that only write Events, and that nothing but time has caused
 }
 
 func newLife(r *room) *life {
 	return &life{room: r, dead: make(chan struct{}), open: map[*host.Call]chan struct{}{},
-		feeds: map[*host.Stream]httpapi.Feed{}}
+		feeds: map[*host.Stream]httpapi.Feed{}, reports: map[*host.Call]bool{}}
 }
 
 func (l *life) begin(run func(context.Context) error) {
@@ -63,6 +66,7 @@ func (l *life) ended(err error) {
 		l.over, l.err = true, err
 	}
 	l.mu.Unlock()
+	l.room.works.Store(true)
 	l.room.kick()
 }
 
@@ -126,6 +130,11 @@ func (l *life) ask(ctx context.Context, req *fakeapi.Request, watches bool) (*ho
 	if !l.killed { // a program that is being killed sends nothing
 		l.asked = append(l.asked, c)
 		l.open[c] = answered
+		if l.room.passing && quiet.Reports(req) {
+			l.reports[c] = true
+		} else {
+			l.room.works.Store(true)
+		}
 	}
 	l.mu.Unlock()
 	l.room.kick()

@@ -34,6 +34,8 @@ type room struct {
 	seeds   int64
 	quiet   *quiet.Quiet
 	asked   bool                       // a program has sent a request or returned during the last call of beside
+	passing bool                       // beside is moving the clock
+	works   atomic.Bool                // in the last call of beside, a program has done more than report Events
 	syncs   []*shift                   // current reconciles of [Concurrent] controllers
 	strays  []string                   // source lines of requests that came after their reconcile had returned
 	whose   atomic.Pointer[life]       // the program whose goroutines run now; nil if unknown
@@ -178,6 +180,8 @@ func (r *room) seed() {
 // that the clock has reached.
 func (r *room) beside(to time.Duration) (came time.Duration) {
 	r.seed()
+	r.works.Store(false)
+	r.passing = true
 	r.in(func() {
 		select {
 		case <-r.stirred:
@@ -195,9 +199,12 @@ func (r *room) beside(to time.Duration) (came time.Duration) {
 		}
 		came = time.Since(sim.Epoch)
 	})
+	r.passing = false
 	if r.asked {
 		r.asked = false
-		r.quiet.Asked(came)
+		if r.works.Load() {
+			r.quiet.Asked(came)
+		}
 	}
 	return came
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -106,6 +107,26 @@ func TestRefusedCreations(t *testing.T) {
 		if how := w.Settle(trial.Limits{Steps: 2500}); how.Settled != (c.want == "settles") {
 			t.Errorf("%s has the lock, %v: %+v", c.by, c.wait, how)
 		}
+	}
+}
+
+// A program that sends a refused Event every minute for ever settles: Events are no activity.
+func TestReportsAreNoActivity(t *testing.T) {
+	w := trial.New(trial.Options{})
+	t.Cleanup(w.Stop)
+	w.Start("reports", program("reports", func(ctx context.Context, cfg *rest.Config) error {
+		events := kubernetes.NewForConfigOrDie(cfg).EventsV1().Events("default")
+		for {
+			_, err := events.Create(ctx, &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Name: "seen"}}, metav1.CreateOptions{})
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(time.Minute):
+			}
+		}
+	}))
+	if how := w.Settle(trial.Limits{Steps: 2500}); !how.Settled || how.At > 10*time.Minute {
+		t.Errorf("it settles so: %+v", how)
 	}
 }
 

@@ -44,3 +44,31 @@ func renew() {
 		method, url = http.MethodPut, api+"endpoints/lock"
 	}
 }
+
+// retry sends a patch without an effect, and an Event, at the longest interval of client-go's queues.
+func retry() {
+	for range time.Tick(1000 * time.Second) {
+		req, _ := http.NewRequest(http.MethodPatch, api+"configmaps/m0", strings.NewReader("{}"))
+		req.Header.Set("Content-Type", "application/merge-patch+json")
+		if r, err := http.DefaultClient.Do(req); err == nil {
+			r.Body.Close()
+		}
+		sendRefused()
+	}
+}
+
+// report sends an Event every minute.
+func report() {
+	for range time.Tick(time.Minute) {
+		sendRefused()
+	}
+}
+
+// sendRefused sends an Event that the server refuses.
+func sendRefused() {
+	r, err := http.Post("http://apiserver/apis/events.k8s.io/v1/namespaces/default/events", "application/json",
+		strings.NewReader(`{"metadata":{"name":"old"}}`))
+	if err == nil {
+		r.Body.Close()
+	}
+}

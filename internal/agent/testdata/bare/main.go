@@ -48,8 +48,14 @@ func main() {
 	if does == "webhook" {
 		go serve()
 	}
-	if does == "elected" {
+	if does == "elected" || does == "retries" {
 		go renew()
+	}
+	if does == "retries" {
+		go retry()
+	}
+	if does == "reports" {
+		go report()
 	}
 	go wait(does)
 	client := &http.Client{Transport: &http.Transport{}}
