@@ -83,10 +83,11 @@ type Options struct {
 
 type finder struct {
 	Repository
-	opts  Options
-	files []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
-	texts map[string][]document // the documents of each file that was read
-	names names
+	opts    Options
+	files   []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
+	sources []string              // its Go files without tests
+	texts   map[string][]document // the documents of each file that was read
+	names   names
 
 	foreign   map[string]bool // names of CRDs that belong to another module in go.mod
 	remote    []Object        // CRDs that replace remote manifests of the last rendered kustomization

@@ -53,6 +53,10 @@ func (f *finder) findFiles(context.Context) error {
 			}
 			return nil
 		}
+		if path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
+			f.sources = append(f.sources, name)
+			return nil
+		}
 		if !isManifest(name) && d.Name() != "Kustomization" || !d.Type().IsRegular() {
 			return nil
 		}

@@ -139,6 +139,17 @@ func TestSamples(t *testing.T) {
 }
 
 // The samples of a kustomization are complete objects. Its objects of built-in kinds exist beside them.
+// Samples of kinds that a source file reconciles come first.
+func TestSamplesOfReconciledKinds(t *testing.T) {
+	second := strings.NewReplacer("widget", "zebra", "Widget", "Zebra").Replace
+	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- config/crd/bases/zebras.yaml --\n"+second(crd)+
+		"-- config/samples/a.yaml --\n"+widget("v1", "a", "{x: 1}")+"-- config/samples/b.yaml --\n"+second(widget("v1", "b", "{x: 1}"))+
+		"-- internal/controller.go --\npackage internal\n\nvar c = builder.\n\tFor(&v1.Zebra{}).\n\tOwns(&v1.Widget{})\n", install.Options{})
+	if len(r.Samples) != 2 || r.Samples[0].GetKind() != "Zebra" {
+		t.Errorf("the samples are %v", r.Samples)
+	}
+}
+
 func TestSampleOfKustomization(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + `
 -- examples/a/kustomization.yaml --

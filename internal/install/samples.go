@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -70,12 +71,35 @@ func (f *finder) searchSamples() {
 			best.Next = append(best.Next, f.sample(o, f.search([]string{o.File}, document.any)))
 		}
 		f.Samples = append(f.Samples, best)
-		f.note("sample of %s.%s: %s", kind, group, best.place())
+	}
+	reconciled := f.reconciled()
+	slices.SortStableFunc(f.Samples, func(a, b Sample) int {
+		return reconciled[b.GetKind()] - reconciled[a.GetKind()]
+	})
+	for _, s := range f.Samples {
+		f.note("sample of %s.%s: %s", s.GetKind(), s.GroupVersionKind().Group, s.place())
 	}
 	if len(without) > 0 {
 		f.unserved(files)
 		f.note("no sample of %s", strings.Join(without, ", "))
 	}
+}
+
+var reconciles = regexp.MustCompile(`\bFor\(\s*&(?:\w+\.)?(\w+)\{`)
+
+// reconciled returns 1 for each kind for which some source file builds a controller with controller-runtime.
+func (f *finder) reconciled() map[string]int {
+	kinds := map[string]int{}
+	for _, file := range f.sources {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the build will report it
+		}
+		for _, m := range reconciles.FindAllSubmatch(text, -1) {
+			kinds[string(m[1])] = 1
+		}
+	}
+	return kinds
 }
 
 // unserved notes objects that cannot be samples: a CRD has their group, but not their kind or version.
