@@ -110,15 +110,6 @@ func (s *Actor) willing(owner any, kind string, orphan any) bool {
 	return s.fits(owner, orphan)
 }
 
-// isOf reports whether apiVersion may be the API version of the kind that the actor reconciles.
-func (s *Actor) isOf(apiVersion string) bool {
-	group, version, grouped := strings.Cut(apiVersion, "/")
-	if !grouped {
-		group, version = "", apiVersion
-	}
-	return s.For.Version == "" || s.For.Group == group && s.For.Version == version
-}
-
 // numbered reports whether a pod has a name that a StatefulSet gives: the set's name and a number. The rule holds for
 // every StatefulSet, whatever the actor's contract says (KIND-STS-1).
 func numbered(set, pod string) bool {

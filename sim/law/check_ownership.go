@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/law/internal/meta"
@@ -121,8 +122,8 @@ func (j *Judge) strangeOwner(r *sim.Record) string {
 	return "another " + refName(ref) + " than the one that is being synced"
 }
 
-// misnamed reports a ControllerRef that cannot be resolved: its UID is the owner's, but its namespace, kind, name or
-// version is wrong. For profile Upstream, it also reports an adoption without blockOwnerDeletion.
+// misnamed reports a ControllerRef that cannot be resolved: its UID is the owner's, but its namespace, kind, name, group
+// or version is wrong. For profile Upstream, it also reports an adoption without blockOwnerDeletion.
 func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref := w.NewOwner
@@ -133,12 +134,26 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 		j.Report(Informed, how+" with a ControllerRef to a "+ref.Kind+", though "+w.For.String()+" is a "+w.For.Kind)
 	case ref.Name != w.For.Name:
 		j.Report(Informed, how+" with a ControllerRef that names "+w.For.String()+" "+ref.Name)
-	case !w.Actor.isOf(ref.APIVersion):
+	case !j.isOf(w.Actor.For, ref.APIVersion):
 		j.Report(Informed, how+" with a ControllerRef of apiVersion "+ref.APIVersion+", though "+w.For.String()+
 			" is of "+w.Actor.For.GroupVersion().String())
 	case w.Actor.Profile >= Upstream && w.Adopts && !meta.Blocks(ref):
 		j.Report(Informed, how+" with a ControllerRef that does not block the deletion of "+w.For.String())
 	}
+}
+
+// isOf reports whether an API version is one of the kind: the same, or another one of its group that the server serves.
+// The garbage collector accepts each of them.
+func (j *Judge) isOf(kind schema.GroupVersionKind, apiVersion string) bool {
+	gv, err := schema.ParseGroupVersion(apiVersion)
+	if kind.Version == "" || err == nil && gv == kind.GroupVersion() {
+		return true
+	}
+	if err != nil || gv.Group != kind.Group || j.Kinds == nil {
+		return false
+	}
+	_, served := j.Kinds(apiVersion, kind.Kind)
+	return served
 }
 
 // claimOrphansOnly checks LAW-1b: an actor may not take an object from its controller. The server accepts such a

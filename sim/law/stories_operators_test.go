@@ -249,8 +249,14 @@ var _ = tells([]story{
 	{"LAW-1", "created with a ControllerRef of another name", broken, func(t *tape) {
 		t.misnames(nil, func(r *metav1.OwnerReference) { r.Name = "b" })
 	}},
-	{"LAW-1", "created with a ControllerRef of another version", broken, func(t *tape) {
+	{"LAW-1", "created with a ControllerRef of a version that is not served", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.APIVersion = "v9" })
+	}},
+	{"LAW-1", "created with a ControllerRef of another served version", kept, func(t *tape) {
 		t.misnames(nil, func(r *metav1.OwnerReference) { r.APIVersion = "v2" })
+	}},
+	{"LAW-1", "created with a ControllerRef of another group", broken, func(t *tape) {
+		t.misnames(nil, func(r *metav1.OwnerReference) { r.APIVersion = "apps/v1" })
 	}},
 	{"LAW-1", "adopted with a ControllerRef of another name", broken, func(t *tape) {
 		t.misnames(pod("p", nil), func(r *metav1.OwnerReference) { r.Name = "b" })

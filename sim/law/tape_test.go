@@ -314,7 +314,7 @@ func plays(f func() []Actor) bool {
 
 // served is [Judge].Kinds of a server that serves all kinds except Widget.
 func served(apiVersion, kind string) (namespaced, ok bool) {
-	return kind != "Node" && kind != "Namespace", kind != "Widget"
+	return kind != "Node" && kind != "Namespace", kind != "Widget" && apiVersion != "v9"
 }
 
 func judge(t *tape) *Judge { return judgeWith(t, 0) }
