@@ -29,6 +29,7 @@ type app struct {
 	name     string // the program's name in usage and messages
 	version  string // the program's version; "" means the version in the build information
 	annotate bool   // print annotations for GitHub
+	main     string // the main package that --main hosts; "" for none
 	registry *scenarios.Registry
 
 	operators func(ctx context.Context, s *settings) (*operator, error)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
@@ -124,7 +125,28 @@ func TestMainOfFiles(t *testing.T) {
 	}
 	c.runs("run", "--main", "./cmd/manager", "web.txtar").passes(t, "1 file")
 	c.runs("replay", "--main", "./cmd/manager", "web.txtar").passes(t, "no law is violated")
-	c.runs("explore", "web.txtar").wants(t, scenarios.ExitUsage)
+	c.runs("show", "--main", "./cmd/manager", "web.txtar").wants(t, 0, "create")
+	for _, does := range []string{"explore", "run", "replay", "show"} {
+		got := c.runs(does, "web.txtar")
+		if got.wants(t, scenarios.ExitUsage); !strings.Contains(got.err, "; for an operator's own main package, add --main PACKAGE\n") {
+			t.Errorf("%s: %s", does, got.err)
+		}
+	}
+}
+
+// The namespace of the program exists in the worlds of scenario files. The printed commands host the program too.
+func TestWorldsOfMain(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	workload := &unstructured.Unstructured{}
+	workload.SetNamespace("system")
+	c.op.Name, c.own = "operator", []*unstructured.Unstructured{workload}
+	write(t, "web.txtar", "apply set.yaml\ncontrollers operator\nsettle\nexpect 9 pods\n\n-- set.yaml --\n"+
+		strings.Replace(set, "metadata: {", "metadata: {namespace: system, ", 1))
+	got := c.runs("explore", "-n", "1", "--main", "./cmd/manager", "web.txtar")
+	got.wants(t, scenarios.ExitFail, "replay: threelaws replay --main ./cmd/manager ")
+	if !strings.Contains(got.err, "operator is not judged by most laws of ownership") {
+		t.Errorf("the messages are %q", got.err)
+	}
 }
 
 // A failure file of check lacks the dependents that the profile expects. So replay --main cannot reproduce every

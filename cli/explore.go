@@ -117,8 +117,8 @@ func exploreFile(ctx context.Context, a *app, name string, x *exploring) (*explo
 			rep.Failures = append(rep.Failures, failureJSON{Counterexample: failing})
 			continue
 		}
-		failing.Page.Replay = a.name + " replay " + argument(path)
-		failing.Page.Draw(a.name + " show --as dot " + argument(path))
+		failing.Page.Replay = a.command("replay", path)
+		failing.Page.Draw(a.command("show --as dot", path))
 		a.leave(beside(path), failing.Page, failing.Found)
 		rep.Failures = append(rep.Failures, failureJSON{failing, path})
 	}

@@ -185,7 +185,7 @@ func (a *app) complain(err error) {
 	if errors.As(err, &e) && e.File == "" {
 		e.File = a.name
 	}
-	fmt.Fprintln(a.err, err)
+	fmt.Fprintln(a.err, a.elsewhere(err))
 	a.code = worse(a.code, exitCode(err))
 }
 
@@ -221,7 +221,7 @@ func rootCommand(a *app, unknown *error) *cobra.Command {
 		explain(a, cmd)
 	})
 	root.AddCommand(a.hostsMain(runCommand(a)), a.hostsMain(exploreCommand(a)), mergeCommand(a), checkCommand(a), initCommand(a), testCommand(a),
-		a.hostsMain(replayCommand(a)), showCommand(a), lawsCommand(a),
+		a.hostsMain(replayCommand(a)), a.hostsMain(showCommand(a)), lawsCommand(a),
 		judgeCommand(a), watchCommand(a), serveCommand(a),
 		faultsCommand(a), overlayCommand(a), versionCommand(a),
 		completionCommand(a))

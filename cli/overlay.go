@@ -115,20 +115,19 @@ threelaws command. go vet does not support the overlay, so it does not run.`,
 
 // hostsMain adds the flag --main to a command. The flag hosts a main package as a controller for scenario files.
 func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
-	var pkg string
-	cmd.Flags().StringVar(&pkg, "main", "",
+	cmd.Flags().StringVar(&a.main, "main", "",
 		"build and run this main package of an operator, with the arguments and environment in threelaws.yaml; scenario files "+
 			"use the operator's name as a controller")
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if pkg == "" {
+		if a.main == "" {
 			return run(cmd, args)
 		}
 		c := &checking{app: a, settings: settings{Dir: repository()}}
 		if err := c.readFile(func(string) bool { return false }); err != nil {
 			return err
 		}
-		c.Package = pkg
+		c.Package = a.main
 		op, err := a.operators(cmd.Context(), &c.settings)
 		if err != nil {
 			return err
@@ -142,10 +141,17 @@ func (a *app) hostsMain(cmd *cobra.Command) *cobra.Command {
 		}
 		g := *a.registry
 		if slices.ContainsFunc(g.Controllers, func(c host.Controller) bool { return c.Name == op.Name }) {
-			return usage("--main %s: the operator is named %s, as a controller of threelaws is", pkg, op.Name)
+			return usage("--main %s: the operator is named %s, as a controller of threelaws is", a.main, op.Name)
 		}
 		g.Controllers = append(slices.Clone(g.Controllers), made(host.Controller{Name: op.Name}))
 		g.Server = &fakeapi.Options{WebhooksLater: true}
+		if len(op.Own) > 0 {
+			g.Namespace = op.Own[0].GetNamespace()
+		}
+		if cmd.Name() == "explore" {
+			fmt.Fprintf(a.err, "%s is not judged by most laws of ownership, because nothing says what it owns: %s check finds this out\n",
+				op.Name, a.name)
+		}
 		a.registry = &g
 		return run(cmd, args)
 	}

@@ -54,7 +54,7 @@ func replay(a *app, path string) error {
 	rep := &replayed{}
 	res, err := a.watch(path, scenarios.Options{Twice: true, Inspect: rep.inspect})
 	if err != nil {
-		return a.elsewhere(path, err)
+		return err
 	}
 	for _, e := range res.Errors {
 		if e.Code == scenarios.ExitNondetermine {
@@ -70,8 +70,8 @@ func replay(a *app, path string) error {
 		}
 	}
 	if rep.Page != nil {
-		rep.Page.Draw(a.name + " show --as dot " + argument(rep.File))
-		rep.Page.Replay = a.name + " replay " + argument(rep.File)
+		rep.Page.Draw(a.command("show --as dot", rep.File))
+		rep.Page.Replay = a.command("replay", rep.File)
 		a.leave(pageOf(rep.File, ""), rep.Page, nil)
 		rep.Page.Replay = "" // the printed text does not show the command that the user has just typed
 	}
@@ -83,19 +83,32 @@ func replay(a *app, path string) error {
 	return nil
 }
 
-// elsewhere adds the right replay command to the error "unknown controller" if the file is a kept failure.
-func (a *app) elsewhere(path string, err error) error {
+// command returns the command that does something with a scenario file, hosted like this time.
+func (a *app) command(does, file string) string {
+	if a.main != "" {
+		does += " --main " + argument(a.main)
+	}
+	return a.name + " " + does + " " + argument(file)
+}
+
+// elsewhere adds to the error "unknown controller" how to host the controller: with the replay command of a kept failure,
+// or with --main.
+func (a *app) elsewhere(err error) error {
 	var e *scenarios.Error
-	if !errors.As(err, &e) || !strings.HasPrefix(e.Text, "unknown controller ") {
+	if !errors.As(err, &e) || a.main != "" {
 		return err
 	}
-	command := a.keptBy(path)
-	if command == "" {
+	of, name, is := strings.Cut(e.Text, "unknown controller ")
+	if !is || strings.Contains(name, "did you mean") {
 		return err
 	}
 	known := *e
-	known.Text, _, _ = strings.Cut(e.Text, ";")
-	known.Text += "; replay it with " + command
+	if command := a.keptBy(e.File); command != "" {
+		name, _, _ = strings.Cut(name, ";")
+		known.Text = of + "unknown controller " + name + "; replay it with " + command
+	} else {
+		known.Text += "; for an operator's own main package, add --main PACKAGE"
+	}
 	return &known
 }
 

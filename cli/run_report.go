@@ -81,7 +81,7 @@ func report(a *app, res *scenarios.Result, verbose bool) {
 	}
 	for _, e := range res.Errors {
 		if e.Code == scenarios.ExitUsage {
-			fmt.Fprintln(a.err, e)
+			fmt.Fprintln(a.err, a.elsewhere(e))
 		}
 	}
 	a.print(wrongs(a, res, a.width))
@@ -113,8 +113,8 @@ func point(a *app, res *scenarios.Result) {
 	if p == nil {
 		return
 	}
-	p.Replay = a.name + " replay " + argument(res.File)
-	p.Draw(a.name + " show --as dot " + argument(res.File))
+	p.Replay = a.command("replay", res.File)
+	p.Draw(a.command("show --as dot", res.File))
 	a.leave(pageOf(res.File, p.Violation.Law), p, nil)
 }
 
@@ -170,7 +170,7 @@ func (s *pages) watching(a *app, name string, o scenarios.Options) scenarios.Opt
 	}
 	o.Inspect = func(r *scenarios.Run) {
 		src := page.Whole("the run", &r.World().History, r.Violations())
-		src.Replay = a.name + " replay " + argument(name)
+		src.Replay = a.command("replay", name)
 		row := page.Row{Name: titleOf(name), Page: slug(titleOf(name))}
 		for _, b := range r.Violations() {
 			row.Broken = append(row.Broken, page.Cell{Law: b.Law, Sentence: b.Sentence, Race: b.Race})

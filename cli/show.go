@@ -58,7 +58,7 @@ skipped. If FILE is an audit log or a file of watch --record, show reads it like
 			}
 			if as == "html" || as == "svg" {
 				src := page.Whole("the run", &h, s.violations)
-				src.Replay = a.name + " replay " + argument(res.File)
+				src.Replay = a.command("replay", res.File)
 				return picture(a, as, res.File, src)
 			}
 			s.h = &h

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
 )
@@ -34,14 +37,25 @@ type Registry struct {
 	// Server, if not nil, configures the server of every world, for example its webhooks. Its functions must not depend
 	// on time or on random numbers.
 	Server *fakeapi.Options
+	// Namespace, if not "", exists in every world whose server Server configures. A hosted program runs in it.
+	Namespace string
 }
 
-// server returns an empty server with the configuration in Server. For the default configuration it returns nil.
+// server returns a server with the configuration in Server. For the default configuration it returns nil.
 func (g *Registry) server() *fakeapi.Server {
 	if g.Server == nil {
 		return nil
 	}
-	return fakeapi.New(*g.Server)
+	server := fakeapi.New(*g.Server)
+	if g.Namespace == "" || g.Namespace == metav1.NamespaceDefault {
+		return server
+	}
+	resp, _ := server.Do(sim.Epoch, &fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindNamed("namespace"),
+		Object: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.Namespace}}})
+	if resp.Err != nil {
+		panic("scenarios: a namespace is refused: " + resp.Err.Error())
+	}
+	return server
 }
 
 // Func is a user action or a check in Go, for the verbs do and ensure. Its client acts as the user. Requests are
