@@ -428,7 +428,7 @@ func (c *checking) replayKept(s *sampleTried) error {
 		if one.Skip != "" || filepath.Base(s.home(one.Name)) != filepath.Base(filepath.Dir(c.replay)) {
 			continue
 		}
-		j := caseJSON{Name: one.Name}
+		j := caseJSON{Name: one.Name, Schedules: 1}
 		r := kept.Replay(one.World(nil).Registry(), c.replay)
 		for _, e := range r.Errors {
 			j.fail(e.Error(), e.Code)
@@ -436,6 +436,7 @@ func (c *checking) replayKept(s *sampleTried) error {
 		switch {
 		case r.Page != nil:
 			b := r.Page.Violation
+			j.Failed = 1
 			c.tell(s, &j, &scenarios.Counterexample{Law: b.Law, Text: b.Text, Small: "kept earlier", Page: r.Page}, c.replay)
 			c.say("%s", j.pages)
 		case r.Unfit:
@@ -450,7 +451,7 @@ func (c *checking) replayKept(s *sampleTried) error {
 		s.Cases = append(s.Cases, j)
 		c.code = worse(c.code, j.ExitCode)
 		c.report.Samples = append(c.report.Samples, s)
-		return nil
+		return c.add(c.app, c.caseChecked(s, &j))
 	}
 	return nil
 }

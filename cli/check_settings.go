@@ -98,6 +98,9 @@ func (c *checking) settle(cmd *cobra.Command) error {
 			return usage("--env %s: write NAME=value", v)
 		}
 	}
+	if c.replay != "" && !onDisk(c.replay) {
+		return usage("--replay %s: no such file", c.replay)
+	}
 	switch {
 	case c.Time <= 0:
 		return usage("--time=%s: schedules need some time", c.Time)
@@ -247,7 +250,11 @@ func (c *checking) readFile(given func(name string) bool) error {
 			*list = nil
 		}
 		if err := value.Decode(into); err != nil {
-			return wrong(value.Line, key.Value+": "+decodeError(err))
+			text := decodeError(err)
+			if _, time := into.(*time.Duration); time {
+				text = value.Value + " is no duration, such as 5m"
+			}
+			return wrong(value.Line, key.Value+": "+text)
 		}
 	}
 	for name, list := range map[string][]string{"crds": c.CRDs, "sample": c.Samples, "with": c.With} {

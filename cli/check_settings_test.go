@@ -61,7 +61,9 @@ func TestCheckMistakes(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	for _, x := range []struct{ file, args, want string }{
 		{"tiem: 5m\n", "", "threelaws.yaml:1: unknown field tiem; did you mean time?"},
-		{"seed: 1\ntime: soon\n", "", "threelaws.yaml:2: time: cannot unmarshal !!str `soon` into time.Duration"},
+		{"seed: 1\ntime: soon\n", "", "threelaws.yaml:2: time: soon is no duration, such as 5m"},
+		{"", "--replay testdata/threelaws/web-orphan/none.txtar", "threelaws: --replay testdata/threelaws/web-orphan/none.txtar: no such file"},
+		{"", "--junit out/junit.xml", "threelaws: --junit out/junit.xml: no such directory: out"},
 		{"seed: 1\nseed: 2\n", "", "threelaws.yaml:2: field seed is given twice"},
 		{"- a\n", "", "threelaws.yaml:1: the settings are a mapping, as time: 5m"},
 		{"accept: [{law: exact-sums, reason: x}]\n", "", "threelaws.yaml:1: accept: unknown law exact-sums; did you mean exact-sum?"},

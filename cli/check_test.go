@@ -590,11 +590,13 @@ func TestCheckFinds(t *testing.T) {
 	c.run("-n", "5").wants(t, scenarios.ExitFail, "two-owners             violated: ")
 	c.samples = []string{"config/samples/map.yaml"}
 	write(t, c.samples[0], "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
-	once := c.run("--replay", kept[0])
+	once := c.run("--replay", kept[0], "--junit", "junit.xml")
 	once.wants(t, scenarios.ExitFail, replay)
+	outcomeOf{out: read(t, "junit.xml")}.passes(t, `tests="1" failures="1"`)
 	if strings.Contains(once.out, "one-owner ") || strings.Contains(once.out+once.err, "map.yaml") {
 		t.Errorf("another case or sample is tried:\n%s%s", once.out, once.err)
 	}
+	write(t, "elsewhere/x.txtar", "")
 	c.run("--replay", "elsewhere/x.txtar").wants(t, scenarios.ExitUsage,
 		"threelaws: --replay elsewhere/x.txtar: no case of this operator is kept in a directory elsewhere\n")
 }

@@ -242,6 +242,12 @@ func (c *checks) flags(cmd *cobra.Command) {
 	fl.StringVar(&c.junit, "junit", "", "write a JUnit XML file, with one test case for each file")
 	fl.BoolVar(&c.annotate, "annotations", c.annotate,
 		"print annotations for GitHub Actions; this is the default there")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if dir := filepath.Dir(c.junit); c.junit != "" && !onDisk(dir) {
+			return usage("--junit %s: no such directory: %s", c.junit, dir)
+		}
+		return nil
+	}
 }
 
 // add adds a result, and prints its annotations. If JSON is printed on stdout, annotations are printed on stderr, which

@@ -69,7 +69,8 @@ func TestJUnit(t *testing.T) {
 		scenarios.ExitFail)
 	outcomeOf{out: read(t, "x.xml")}.passes(t, `<testsuites tests="2" failures="2" errors="0"`, ` type="take-ownership">`,
 		"the fight: steps 6-7", "</failure>")
-	typed(t, "run --junit no/such/dir.xml testdata/settles.txtar").wants(t, scenarios.ExitUsage, "threelaws: --junit: ")
+	typed(t, "run --junit no/such/dir.xml testdata/settles.txtar").wants(t, scenarios.ExitUsage,
+		"threelaws: --junit no/such/dir.xml: no such directory: no/such")
 }
 
 // An annotation names file, line and law in one line. With --json, annotations are printed on stderr.
