@@ -59,6 +59,7 @@ func (g *hosted) start(p *Process) {
 	if p, is := g.program.(immediate); is {
 		p.SetExecute(func(c *Call) {
 			g.adopt(c)
+			c.aside = true
 			c.execute(nil)
 		})
 	}
@@ -151,7 +152,9 @@ func (g *hosted) execute(c *Call, f *FailedRequest) {
 		var req *fakeapi.Request
 		req, c.at = g.aged(c.Request)
 		c.Response = cluster.serve(c, req, f)
-		g.process.linger(req)
+		if !c.aside {
+			g.process.linger(req)
+		}
 	}
 	c.state = answered
 }

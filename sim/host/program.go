@@ -108,6 +108,7 @@ type Call struct {
 	at        uint64     // the revision of the list in the answer
 	cause     int        // index of the last record that the program knew when it made the call; -1 for none
 	announced *announced // the reconcile to which the call belongs; nil if unknown
+	aside     bool       // the call is no step of the world, so it takes no time
 
 	// set only for a call of a reconcile:
 	done            int      // the length of the history when the call was executed
