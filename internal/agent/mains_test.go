@@ -91,11 +91,11 @@ func writers(w *trial.Trial) (all []string) {
 	return all
 }
 
-// A main with dependencies in a vendor directory is built with these dependencies.
+// A main with dependencies in a vendor directory is built with these dependencies. Its module has the settings of Go 1.21.
 func TestVendorFolder(t *testing.T) {
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod":             "module example.com/bare\n\ngo 1.25.0\n\nrequire example.com/keep v1.0.0\n",
+		"go.mod":             "module example.com/bare\n\ngo 1.25.0\n\ngodebug default=go1.21\n\nrequire example.com/keep v1.0.0\n",
 		"main.go":            "package main\n\nimport \"example.com/keep\"\n\nfunc main() { keep.Main() }\n",
 		"vendor/modules.txt": "# example.com/keep v1.0.0\n## explicit; go 1.25.0\nexample.com/keep\n",
 	}

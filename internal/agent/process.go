@@ -232,6 +232,9 @@ func (p *process) tell(m wire.Message, ask func(wire.Message) wire.Message, anno
 		case wire.Dump:
 			circle, outside, all := numbers(&r), numbers(&r), goroutines(r.TakeText())
 			p.deadlock, p.waits = deadlock(circle, all), waits(outside, all)
+		case wire.Closed:
+			p.broken = fmt.Errorf("the program cannot be run in a bubble: %s", r.TakeText())
+			return nil, p.broken
 		default:
 			panic(fmt.Sprintf("agent: the process of %s sent %d", p.cmd.Path, op))
 		}

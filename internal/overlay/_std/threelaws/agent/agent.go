@@ -88,6 +88,9 @@ func serve(run func(context.Context)) {
 	}
 }
 
+// bubbles is a setting without which no bubble can be made: modules for Go before 1.23 have another default.
+const bubbles = "asynctimerchan=0"
+
 // environment returns the environment variables of the program: those of the process, except the ones that the world
 // needs to run it. Some of them differ from process to process.
 func environment() (env []string) {
@@ -99,7 +102,7 @@ func environment() (env []string) {
 			env = append(env, v)
 		}
 	}
-	return env
+	return append(env, "GODEBUG="+bubbles)
 }
 
 type agent struct {
@@ -182,10 +185,15 @@ func (a *agent) restore() {
 
 func (a *agent) set(v string) {
 	for i := range v {
-		if v[i] == '=' {
-			_ = os.Setenv(v[:i], v[i+1:]) // the value was in an environment, so it is valid
-			return
+		if v[i] != '=' {
+			continue
 		}
+		name, value := v[:i], v[i+1:]
+		if name == "GODEBUG" && value != bubbles {
+			value += "," + bubbles
+		}
+		_ = os.Setenv(name, value) // the value was in an environment, so it is valid
+		return
 	}
 }
 
