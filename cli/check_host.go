@@ -177,7 +177,11 @@ func build(ctx context.Context, s *settings, repo *install.Repository, b *agent.
 	}
 	b.Path = filepath.Join(dir, "main")
 	function, _, _ := strings.Cut(s.Test, "/") // the function, without the names of subtests
-	built, err := overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}.Run(ctx)
+	build := overlay.Build{Dir: repo.Dir, Package: repo.Main, Test: function, Out: b.Path, Cache: cache}
+	if repo.Tags != "" && !strings.Contains(os.Getenv("GOFLAGS"), "-tags") {
+		build.Flags = []string{"-tags=" + repo.Tags}
+	}
+	built, err := build.Run(ctx)
 	if built.Instead != "" {
 		note = fmt.Sprintf("%s is not a Go that threelaws knows: %s builds %s", built.Instead, built.Version, repo.Main)
 	}

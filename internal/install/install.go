@@ -19,6 +19,9 @@ type Repository struct {
 	Main string // the main package, as an argument of go build in Dir: "./cmd/manager"
 	Name string // the project's name: projectName in the file PROJECT, or the last element of the module's path
 
+	// Tags contains the build tags with which the repository builds the main package, as for go build -tags; "" for none.
+	Tags string
+
 	// CRDs contains the CustomResourceDefinitions, without duplicate names.
 	CRDs []Object
 
@@ -84,8 +87,9 @@ type Options struct {
 type finder struct {
 	Repository
 	opts    Options
-	files   []string              // the repository's YAML and JSON files, relative to Dir, sorted by depth
-	sources []string              // its Go files without tests
+	files   []string // the repository's YAML and JSON files, relative to Dir, sorted by depth
+	sources []string // its Go files without tests
+	recipes []*recipe
 	texts   map[string][]document // the documents of each file that was read
 	names   names
 

@@ -13,8 +13,8 @@ import (
 )
 
 // searchMain takes the main package of PROJECT's layout or of an image, otherwise the likeliest one of the module.
-func (f *finder) searchMain(ctx context.Context, layout string, recipes []*recipe) error {
-	images := slices.DeleteFunc(slices.Clone(recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
+func (f *finder) searchMain(ctx context.Context, layout string) error {
+	images := slices.DeleteFunc(slices.Clone(f.recipes), func(r *recipe) bool { return f.builtBy(r) == "" })
 	// The main package of PROJECT's layout may be only a stub for kubebuilder. Then no image contains it.
 	shipped := slices.ContainsFunc(images, func(r *recipe) bool { return f.builtBy(r) == layout })
 	if layout != "" && (shipped || len(images) == 0 || images[0].file != "Dockerfile") {
@@ -78,7 +78,7 @@ func (f *finder) likeliest(ctx context.Context, images []*recipe) *recipe {
 }
 
 // narrow returns the packages with an operator's name. If these are several, it returns those that can elect a leader,
-// and of these the one with the project's name.
+// and of these the one that is built with the project's name, or whose whole name is such as "manager".
 func (f *finder) narrow(ctx context.Context, pkgs []string) []string {
 	named := slices.DeleteFunc(slices.Clone(pkgs), func(pkg string) bool { return !f.likely(pkg) })
 	if len(named) == 0 {
@@ -95,8 +95,21 @@ func (f *finder) narrow(ctx context.Context, pkgs []string) []string {
 			return []string{pkg}
 		}
 	}
+	for _, r := range f.recipes {
+		for _, b := range r.builds {
+			if pkg := f.local(b.pkg); slices.Contains(named, pkg) && slices.Contains(f.names.project, b.output) {
+				return []string{pkg}
+			}
+		}
+	}
+	if plain := slices.DeleteFunc(slices.Clone(named), func(pkg string) bool { return !slices.Contains(usual, programName(pkg)) }); len(plain) == 1 {
+		return plain
+	}
 	return named
 }
+
+// usual contains the names of many operators' main packages.
+var usual = []string{"manager", "operator", "controller", "master"}
 
 var apiVersion = regexp.MustCompile(`^v\d+((alpha|beta)\d+)?$`)
 
@@ -111,8 +124,7 @@ func programName(pkg string) string {
 func (f *finder) likely(pkg string) bool {
 	base := programName(pkg)
 	last := base[strings.LastIndex(base, "-")+1:]
-	return slices.Contains(f.names.project, base) ||
-		slices.Contains([]string{"manager", "operator", "controller", "master"}, last)
+	return slices.Contains(f.names.project, base) || slices.Contains(usual, last)
 }
 
 func (f *finder) take(pkg, from string) {

@@ -76,18 +76,18 @@ func moduleName(module string) string {
 
 func (f *finder) findMain(ctx context.Context) error {
 	layout := f.project()
-	recipes := recipes(f.Dir)
+	f.recipes = recipes(f.Dir)
 	if f.opts.Main != "" {
 		if err := f.givenMain(); err != nil {
 			return err
 		}
 	}
 	if named := f.Main == "." && !f.opts.Test && !f.isMain("."); f.Main == "" || named { // "." is the repository
-		if err := f.searchMain(ctx, layout, recipes); err != nil {
+		if err := f.searchMain(ctx, layout); err != nil {
 			return err
 		}
 	}
-	f.nameBinaries(recipes)
+	f.nameBinaries()
 	if f.opts.Test {
 		return nil
 	}
@@ -203,17 +203,18 @@ func (f *finder) builtBy(r *recipe) string {
 	return ""
 }
 
-func (f *finder) nameBinaries(recipes []*recipe) {
+func (f *finder) nameBinaries() {
 	add := func(name string) {
 		if name != "" && name != "." && name != "/" && !slices.Contains(f.names.binaries, name) {
 			f.names.binaries = append(f.names.binaries, name)
 		}
 	}
-	for _, r := range recipes {
+	for _, r := range f.recipes {
 		if f.names.image == nil && f.builtBy(r) == f.Main {
 			f.names.image = r
 		}
 	}
+	f.Tags = f.tags()
 	if r := f.names.image; r != nil {
 		add(r.binary())
 		for _, b := range r.builds {
@@ -227,6 +228,29 @@ func (f *finder) nameBinaries(recipes []*recipe) {
 	if base := programName(f.Main); base != "cmd" {
 		add(base)
 	}
+}
+
+// tags returns the build tags of the main package in the Dockerfile or, if no Dockerfile builds anything, in the Makefile.
+func (f *finder) tags() string {
+	var lines []build
+	file := ""
+	if r := f.names.image; r != nil {
+		lines, file = r.builds, r.file
+	}
+	if len(lines) == 0 {
+		text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile"))
+		if err != nil {
+			return ""
+		}
+		lines, file = readMakefile(text), "Makefile"
+	}
+	for _, b := range lines {
+		if b.tags != "" && !strings.ContainsAny(b.tags, "$`") && f.local(b.pkg) == f.Main {
+			f.note("build tags %s, from %s", b.tags, file)
+			return b.tags
+		}
+	}
+	return ""
 }
 
 // listMain runs go list to check that the package is a main package and that its imports exist.

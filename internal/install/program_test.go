@@ -113,6 +113,9 @@ build:
 			"./operator"},
 		{"the one with an operator's name above its version", mains("cmd/ui/v1beta1", "cmd/widget-controller/v1beta1"),
 			install.Options{}, "./cmd/widget-controller/v1beta1"},
+		{"the one that is built with the project's name", mains("cmd/a-manager", "cmd/b-manager") + "-- build/Dockerfile --\nFROM x\n" +
+			"RUN go build -o a ./cmd/a-manager\nRUN go build -o bin/widget-operator cmd/b-manager/main.go\n", install.Options{}, "./cmd/b-manager"},
+		{"the one with the plain name", mains("cmd/a-manager", "cmd/manager"), install.Options{}, "./cmd/manager"},
 		{"the module's root", mains("."), install.Options{}, "."},
 		{"named as a directory", mains("cmd/a", "cmd/b"), install.Options{Main: "cmd/b"}, "./cmd/b"},
 		{"named as a file", mains("cmd/a", "cmd/b"), install.Options{Main: "./cmd/b/main.go"}, "./cmd/b"},
@@ -126,6 +129,22 @@ build:
 				t.Errorf("main package %s, want %s", r.Main, c.want)
 			}
 		})
+	}
+}
+
+// The build tags of the Dockerfile are taken over, or those of the Makefile that it calls.
+func TestBuildTags(t *testing.T) {
+	for from, archive := range map[string]string{
+		"Dockerfile": "-- Dockerfile --\nFROM x\nRUN go build -tags other ./hack/x\nRUN go build -tags a,b -o manager ./cmd\n" +
+			"ENTRYPOINT [\"/manager\"]\n-- Makefile --\nbuild:\n\tgo build -tags=c ./cmd\n",
+		"Makefile": "-- Dockerfile --\nFROM x\nRUN make\nENTRYPOINT [\"/manager\"]\n-- Makefile --\nbuild:\n\t" +
+			"go build -tags=a,b -o manager ./cmd\n",
+	} {
+		r := found(t, mains("cmd", "hack/x")+archive, install.Options{})
+		if r.Tags != "a,b" {
+			t.Errorf("the tags are %q", r.Tags)
+		}
+		wantNote(t, r, "build tags a,b, from "+from)
 	}
 }
 

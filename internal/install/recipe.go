@@ -18,8 +18,8 @@ type recipe struct {
 	cmd    []string // CMD of the last stage
 }
 
-// build is a go build command: the name of the output and the package.
-type build struct{ output, pkg string }
+// build is a go build command: the name of the output, the package, and the build tags.
+type build struct{ output, pkg, tags string }
 
 func (r *recipe) binary() string {
 	if len(r.entry) == 0 {
@@ -169,6 +169,8 @@ func builds(line string) []build {
 				b.output = path.Base(value)
 			case "-C":
 				dir = value
+			case "-tags":
+				b.tags = value
 			}
 		}
 		if b.pkg == "" {
