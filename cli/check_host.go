@@ -54,6 +54,7 @@ func findOperator(ctx context.Context, s *settings) (*operator, error) {
 			return found[key]
 		}
 	}
+	op.Named = func(kind, name, near string) []*check.File { return files(repo.Dir, repo.Named(kind, name, near)) }
 	whole := func(s install.Sample) *check.File {
 		return file(repo.Dir, append([]install.Object{s.Object}, s.Beside...))
 	}

@@ -40,6 +40,7 @@ type checked struct {
 	mount     func(secret, dir string) string
 	leaveOut  func(flag string) string
 	modules   func(group, kind string) []*check.File
+	named     func(kind, name, near string) []*check.File
 	installed []*check.File // CRDs
 	next      []*check.File // further samples of the kind of the first sample
 }
@@ -73,7 +74,7 @@ func (c *checked) find(_ context.Context, s *settings) (*operator, error) {
 	}
 	return &operator{Name: "operator", Dir: s.Dir, Builds: "./cmd/manager", Samples: samples,
 		Notes: []string{"main package ./cmd/manager, from PROJECT"},
-		Reuse: c.reuse, Own: c.own, OtherCRDs: slices.Clone(c.crds), Mount: c.mount, LeaveOut: c.leaveOut, ModuleCRDs: c.modules,
+		Reuse: c.reuse, Own: c.own, OtherCRDs: slices.Clone(c.crds), Mount: c.mount, LeaveOut: c.leaveOut, ModuleCRDs: c.modules, Named: c.named,
 		CRDs: c.installed, Next: map[*check.File][]*check.File{samples[0]: c.next},
 		Waits: func() []string { return []string{"main.sync waits for an RWMutex, at manager/main.go:57"} },
 		Host: func(context.Context) (func(host.Controller) host.Controller, error) {
@@ -450,6 +451,24 @@ spec:
 		return []*check.File{crd}
 	}
 	if out := c.run("-n", "5").out; strings.Count(out, "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: ") != 1 {
+		t.Error(out)
+	}
+}
+
+// An object that the operator looks for may be in any file of the repository.
+func TestCheckNamed(t *testing.T) {
+	c := newChecked(t, idle{lines: func(int) []string {
+		return []string{"2017-03-01T00:00:00Z\tERROR\tsecrets \"login\" not found"}
+	}}.hosted())
+	secret, err := check.Read("docs/secret.yaml", []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: login}\n"))
+	must(t, err)
+	c.named = func(kind, name, near string) []*check.File {
+		if kind != "secrets" || name != "login" || near != "config/samples" {
+			t.Error(kind, name, near)
+		}
+		return []*check.File{secret}
+	}
+	if out := c.run("-n", "5").out; strings.Count(out, "Secret default/login of docs/secret.yaml is added: the operator looks for it\n") != 1 {
 		t.Error(out)
 	}
 }

@@ -30,6 +30,8 @@ type operator struct {
 
 	// ModuleCRDs returns the CRDs of a kind in the modules with which the operator is built; nil if there are no modules.
 	ModuleCRDs func(group, kind string) []*check.File
+	// Named returns the objects of the repository with a kind and a name: see install.Repository. It may be nil.
+	Named func(kind, name, near string) []*check.File
 	// LeaveOut removes an argument of the operator, by the name of its flag, and returns it. If the arguments lack it, or are
 	// the user's, the result is "". It may be nil.
 	LeaveOut func(flag string) (argument string)

@@ -187,8 +187,8 @@ func standard() *check.File {
 	return f
 }
 
-// missing returns an object that the operator did not find according to err: an object of another sample file, or one
-// that each namespace has. from is the name of the file. The object gets the namespace where the operator looks for it:
+// missing returns an object that the operator did not find according to err: an object of another sample file, one that
+// each namespace has, or any other one of the repository. from is the name of the file. The object gets the namespace where the operator looks for it:
 // the namespace that err names, or that of the sample. If the sample has the object already, missing returns nil.
 func (op *operator) missing(err error, sample *check.File) (best *unstructured.Unstructured, from string) {
 	said := saidBy(err)
@@ -200,7 +200,11 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 	for _, match := range missed.FindAllStringSubmatch(said, -1) {
 		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
 		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
-		for _, f := range files {
+		tried := files
+		if op.Named != nil {
+			tried = slices.Concat(files, op.Named(what, name, path.Dir(sample.Name)))
+		}
+		for _, f := range tried {
 			for _, o := range f.Objects {
 				kind, own := strings.ToLower(o.GetKind()), o.GetNamespace()
 				if f == sample || o.Line == 0 || o.GetName() != name || kind != what && kind+"s" != what {

@@ -38,6 +38,10 @@ type Repository struct {
 	// OtherSamples contains the samples of the repository that Samples lacks, because the options name others.
 	OtherSamples []Sample
 
+	// Named returns the objects of a kind with this name in the repository's files that may contain samples, the likeliest
+	// first. Those in the directory near come before all others. kind is a kind or the name of a resource, in lower case.
+	Named func(kind, name, near string) []Object
+
 	// From is the path from which Objects was read, relative to Dir if it is below Dir; "" without install manifests.
 	From string
 
@@ -113,6 +117,7 @@ func Find(ctx context.Context, opts Options) (*Repository, error) {
 	if n := len(f.names.project); n > 0 {
 		f.Name = f.names.project[n-1]
 	}
+	f.Named = f.named
 	return &f.Repository, nil
 }
 

@@ -239,6 +239,25 @@ func TestSecretWithPlaceholder(t *testing.T) {
 	wantNote(t, r, "config/samples/a.yaml:6: data.token of Secret s is no base64, so it is encoded")
 }
 
+// An object that the operator looks for is found in any file that may contain samples, first in the given directory.
+func TestNamed(t *testing.T) {
+	secret := func(dir string) string {
+		return "-- " + dir + "/secret.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: login}\n"
+	}
+	r := found(t, program+secret("config/samples/b")+secret("docs/examples/a")+secret("test/e2e"), install.Options{})
+	const one, two = "Secret /login config/samples/b/secret.yaml", "Secret /login docs/examples/a/secret.yaml"
+	for near, want := range map[string][]string{"": {one, two}, "docs/examples/a": {two, one}} {
+		for _, kind := range []string{"secret", "secrets"} {
+			if got := shown(r.Named(kind, "login", near)); !slices.Equal(got, want) {
+				t.Errorf("%s near %q: %v", kind, near, got)
+			}
+		}
+	}
+	if all := append(r.Named("secret", "other", ""), r.Named("configmap", "login", "")...); len(all) > 0 {
+		t.Error(shown(all))
+	}
+}
+
 // If the options name a sample, the other samples of the repository are other samples.
 func TestOtherSamples(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/crd/bases/gadgets.yaml --\n" +

@@ -39,8 +39,31 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
+// sampleFiles returns the files that may contain samples.
+func (f *finder) sampleFiles() []string {
+	return slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return likelihood(file) == unfit })
+}
+
+func (f *finder) named(kind, name, near string) []Object {
+	found := slices.DeleteFunc(f.search(f.sampleFiles(), func(d document) bool {
+		is := strings.ToLower(d.kind)
+		return is == kind || is+"s" == kind
+	}), func(o Object) bool { return o.GetName() != name })
+	rank := func(o Object) int {
+		if path.Dir(o.File) == near {
+			return -1
+		}
+		return likelihood(o.File)
+	}
+	slices.SortStableFunc(found, func(a, b Object) int { return rank(a) - rank(b) })
+	for _, o := range found {
+		f.fixSecret(o)
+	}
+	return found
+}
+
 func (f *finder) searchSamples() {
-	files := slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return likelihood(file) == unfit })
+	files := f.sampleFiles()
 	var without []string
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
