@@ -299,6 +299,12 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 			Lacking: func(idle *check.Idle, created bool) bool { return op.lacks(idle, created, sample) },
 			Server:  &fakeapi.Options{WebhooksLater: true}})
 	}
+	if len(c.Samples) == 0 {
+		for _, note := range op.define(sample) {
+			line.clear()
+			c.note(note)
+		}
+	}
 	plan, err := prepare()
 	for notes := op.provide(err, sample); len(notes) > 0; notes = op.provide(err, sample) {
 		line.clear()

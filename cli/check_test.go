@@ -429,8 +429,9 @@ func TestCheckLeavesOutArguments(t *testing.T) {
 	}
 }
 
-// A CRD that neither the repository nor the server has may be in a module.
-func TestCheckModuleCRDs(t *testing.T) {
+// gears returns the CRD of a module.
+func gears(t *testing.T) *check.File {
+	t.Helper()
 	crd, err := check.Read("example.org/gears@v1.0.0/config/crd/gears.yaml", []byte(`apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: gears.example.com}
@@ -441,6 +442,11 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `))
 	must(t, err)
+	return crd
+}
+
+// A CRD that neither the repository nor the server has may be in a module.
+func TestCheckModuleCRDs(t *testing.T) {
 	c := newChecked(t, idle{lines: func(int) []string {
 		return []string{"2017-03-01T00:00:00Z\tERROR\tno matches for kind \"Gear\" in version \"example.com/v1\""}
 	}}.hosted())
@@ -448,10 +454,29 @@ spec:
 		if group != "example.com" || kind != "Gear" {
 			t.Error(group, kind)
 		}
-		return []*check.File{crd}
+		return []*check.File{gears(t)}
 	}
 	if out := c.run("-n", "5").out; strings.Count(out, "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: ") != 1 {
 		t.Error(out)
+	}
+}
+
+// If no CRD defines the kind of an object beside a sample, a module may. Otherwise the object is left out.
+func TestCheckKindsBesideSample(t *testing.T) {
+	for _, known := range []bool{true, false} {
+		c := newChecked(t, current(t, "replicaset"))
+		write(t, "config/samples/web.yaml", set+"---\napiVersion: example.com/v1\nkind: Gear\nmetadata: {name: g}\n")
+		c.modules = func(string, string) []*check.File {
+			if !known {
+				return nil
+			}
+			return []*check.File{gears(t)}
+		}
+		want := "config/samples/web.yaml: Gear g is left out: no CRD defines its kind\n"
+		if known {
+			want = "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: the sample's file has an object of its kind\n"
+		}
+		c.run("-n", "1", "--case", "one-owner").passes(t, want, "  one-owner              1 schedule, ")
 	}
 }
 

@@ -24,7 +24,7 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	if flag := op.leaveOut(err); flag != "" {
 		return []string{"argument " + flag + " is left out: the operator does not know it"}
 	}
-	added, crds := op.addOwn(err), op.addCRDs(err)
+	added, crds := op.addOwn(err), op.addCRDs(saidBy(err))
 	other, from := op.addMissing(err, sample)
 	if dir := op.addCertificate(err); dir != "" {
 		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and its manifests mount none")
@@ -114,10 +114,37 @@ func saidBy(err error) string {
 	return strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
 }
 
-// addCRDs installs other CRDs of the repository if err says that the operator did not find their kinds. It returns
-// these CRDs.
-func (op *operator) addCRDs(err error) (added []*check.File) {
-	said := saidBy(err)
+// define adds the CRDs that the objects beside a sample need, and leaves out objects whose kinds no CRD defines. It returns
+// a note for each.
+func (op *operator) define(sample *check.File) (notes []string) {
+	for _, o := range slices.Clone(sample.Objects[1:]) {
+		gvk := o.GroupVersionKind()
+		if ownKinds().Kind(gvk) != nil || op.hasKind(gvk.Group, gvk.Kind) {
+			continue
+		}
+		for _, f := range op.addCRDs(fmt.Sprintf(`no matches for kind %q in version "%s/`, gvk.Kind, gvk.Group)) {
+			notes = append(notes, fmt.Sprintf("CRD %s of %s is added: the sample's file has an object of its kind", f.Objects[0].GetName(), f.Name))
+		}
+		if !op.hasKind(gvk.Group, gvk.Kind) {
+			sample.Objects = slices.DeleteFunc(slices.Clone(sample.Objects), func(other check.Object) bool { return other == o })
+			notes = append(notes, fmt.Sprintf("%s: %s %s is left out: no CRD defines its kind", sample.Name, o.GetKind(), o.GetName()))
+		}
+	}
+	return notes
+}
+
+func (op *operator) hasKind(group, kind string) bool {
+	return slices.ContainsFunc(op.CRDs, func(f *check.File) bool {
+		return slices.ContainsFunc(f.Objects, func(o check.Object) bool {
+			of, name := defined(o)
+			return of == group && name == kind
+		})
+	})
+}
+
+// addCRDs installs other CRDs of the repository if the operator says that it did not find their kinds. It returns these
+// CRDs.
+func (op *operator) addCRDs(said string) (added []*check.File) {
 	if said == "" {
 		return nil
 	}
@@ -148,13 +175,8 @@ func (op *operator) lackedCRDs(said string) (lacked []*check.File) {
 		}
 	}
 	for _, match := range unmatched.FindAllStringSubmatch(said, -1) {
-		known := slices.ContainsFunc(slices.Concat(op.CRDs, lacked), func(f *check.File) bool {
-			return slices.ContainsFunc(f.Objects, func(o check.Object) bool {
-				group, kind := defined(o)
-				return group == match[2] && kind == match[1]
-			})
-		})
-		if op.ModuleCRDs != nil && !known {
+		found := operator{CRDs: slices.Concat(op.CRDs, lacked)}
+		if op.ModuleCRDs != nil && !found.hasKind(match[2], match[1]) {
 			lacked = append(lacked, op.ModuleCRDs(match[2], match[1])...)
 		}
 	}

@@ -283,6 +283,8 @@ func create(server *fakeapi.Server, m manifest) error {
 	return nil
 }
 
+const shownCRDs = 5
+
 // unserved returns an error text for a kind that the server does not have. The text suggests the nearest kind.
 func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 	var near []string
@@ -294,13 +296,16 @@ func (s *operator) unserved(gvk schema.GroupVersionKind) string {
 		return text + "; did you mean " + n + "?"
 	}
 	if len(s.definitions) == 0 {
-		return text + ": its CustomResourceDefinition belongs into CRDs"
+		return text + ": its CRD is missing: name it with --crds, or in the field CRDs of a Go test"
 	}
 	var names []string
 	for _, d := range s.definitions {
 		names = append(names, d.GetName())
 	}
-	return text + ": CRDs defines " + strings.Join(names, ", ")
+	if more := len(names) - shownCRDs; more > 0 {
+		names = append(names[:shownCRDs], fmt.Sprintf("%d others", more))
+	}
+	return text + ": the CRDs are " + strings.Join(names, ", ")
 }
 
 // worded formats a kind as in manifests: "example.com/v1 Widget".

@@ -105,8 +105,8 @@ spec:
 			"SAMPLE:1: the Widget has no metadata.name"},
 		"broken YAML": {nil, "# a comment\n---\nkind: [Widget\n", "SAMPLE:3: yaml: line"},
 		"no definition": {func(s *Subject) { s.CRDs = nil }, "",
-			"testdata/widget.yaml:1: no server here serves example.com/v1 Widget: its CustomResourceDefinition " +
-				"belongs into CRDs"},
+			"testdata/widget.yaml:1: no server here serves example.com/v1 Widget: its CRD is missing: name it " +
+				"with --crds, or in the field CRDs of a Go test"},
 		"another definition": {crds("kind: Kustomization\n"), "",
 			"conformance.Subject: CRDs: no file *.yaml of it holds a CustomResourceDefinition"},
 		"a broken definition": {crds("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: " +
