@@ -51,6 +51,10 @@ func (s *Server) farFrom(d *crd.Definition) func() bool {
 // remote returns a function that converts objects with a CRD's webhook. The function call sends the reviews.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
+	if s.caller == nil && s.opts.WebhooksLater {
+		return nil, fmt.Errorf("nobody converts %s here: no conversion webhook of a hosted program is called, so it must read the "+
+			"stored version", d.Name)
+	}
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+
 			"called by threelaws serve alone", d.Name, d.Spec.Names.Kind, d.Spec.Group)

@@ -38,6 +38,7 @@ func (c *call) mayAsk() bool {
 	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
 }
 
+// hooks returns the webhooks in the configurations of a kind. See also Options.WebhooksLater.
 func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 	c.s.tables[configurations.ordinal].each("", func(e *entry) bool {
 		switch o := e.obj.(type) {
@@ -48,6 +49,9 @@ func (c *call) hooks(configurations *Kind) (all []webhook.Hook) {
 		}
 		return true
 	})
+	if c.s.caller == nil && c.s.opts.WebhooksLater {
+		all = slices.DeleteFunc(all, func(h webhook.Hook) bool { return c.s.opts.Webhooks[h.Name] == nil })
+	}
 	return all
 }
 
@@ -132,7 +136,7 @@ func (s *Server) labelsOf(namespace string) (map[string]string, error) {
 	return e.meta.GetLabels(), nil
 }
 
-// send calls a webhook: a function in Options.Webhooks, or a program over the network. See also Options.WebhooksLater.
+// send calls a webhook: a function in Options.Webhooks, or a program over the network.
 func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissionv1.AdmissionResponse, error) {
 	request := a.Request(f.to, f.obj, f.old)
 	request.UID = c.s.reviewUID()
@@ -150,8 +154,6 @@ func (c *call) send(h *webhook.Hook, a *webhook.Attributes, f *forms) (*admissio
 		if r := answer.Response; r != nil && r.UID == "" {
 			r.UID = request.UID
 		}
-	} else if c.s.caller == nil && c.s.opts.WebhooksLater {
-		return &admissionv1.AdmissionResponse{UID: request.UID, Allowed: true}, nil
 	} else if c.s.caller == nil {
 		return nil, failed("failed to call webhook", fmt.Errorf("nobody answers it here: Options.Webhooks has no "+
 			"function for %s, and webhooks are called by threelaws serve alone", h.Name))
