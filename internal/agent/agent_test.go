@@ -340,6 +340,32 @@ func TestManyRuns(t *testing.T) {
 	repeats(t, program(t, "manager").Controller(keeper), 200, 5, manyFaults)
 }
 
+// A program that restarts with a lagging server receives objects that are older than its first watch. The history says so.
+func TestLaggingServerShowsOldObjects(t *testing.T) {
+	server := fakeapi.New(fakeapi.Options{})
+	put := func(o runtime.Object) uint64 {
+		req := &fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindOf(o), Object: o, Namespace: o.(metav1.Object).GetNamespace()}
+		if resp, _ := server.Do(sim.Epoch, req); resp.Err != nil {
+			t.Fatal(resp.Err)
+		}
+		return server.Version()
+	}
+	then := put(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "old"}})
+	put(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "newer"}})
+	w := trial.New(trial.Options{Server: server})
+	defer w.Stop()
+	w.Start("keeper", program(t, "bare", "cached").Controller(keeper))
+	w.Settle(trial.Limits{})
+	w.Cluster.Process("keeper").Restart(then)
+	w.Settle(trial.Limits{})
+	for i := range w.World.History.Len() {
+		if r := w.World.History.At(i); r.Op == sim.Delivery && r.Incarnation == 1 && r.Object.Kind == "ConfigMap" {
+			return
+		}
+	}
+	t.Error("after the restart, the ConfigMap was not delivered")
+}
+
 // A world with two replicas settles, although the leader renews its Lease for ever.
 func TestElectedManagersSettle(t *testing.T) {
 	same(t, program(t, "manager", "--leader-elect").Controller(keeper), 5, map[string]int{"crash": 1}, "keeper-2")

@@ -148,7 +148,8 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 	}
 	known := g.observations(c.met(req.Kind))
 	initial := len(known.past) == 0
-	items, _, at := c.listAt(known.state, from)
+	// the objects that existed when the cluster learned of the kind count as older than the list
+	items, _, at := c.listAt(known.state, max(from, known.state.met))
 	for _, v := range items {
 		if there[v.key] {
 			g.show(known.state.kind, &change{version: at, after: v, cause: -1}, initial)

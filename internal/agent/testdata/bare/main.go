@@ -59,12 +59,16 @@ func main() {
 	}
 	go wait(does)
 	client := &http.Client{Transport: &http.Transport{}}
+	lists := api + "configmaps"
+	if does == "cached" {
+		lists += "?resourceVersion=0"
+	}
 	for {
 		var list struct {
 			object
 			Items []object `json:"items"`
 		}
-		get(client, api+"configmaps", &list)
+		get(client, lists, &list)
 		for _, m := range list.Items {
 			keep(client, m, does)
 		}
