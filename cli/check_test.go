@@ -20,8 +20,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers"
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
@@ -457,6 +459,41 @@ func TestCheckModuleCRDs(t *testing.T) {
 		return []*check.File{gears(t)}
 	}
 	if out := c.run("-n", "5").out; strings.Count(out, "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: ") != 1 {
+		t.Error(out)
+	}
+}
+
+// complaining is a program that only writes the status of the sample, once in each life.
+type complaining struct {
+	idle
+	server *fakeapi.Server
+	asked  bool
+}
+
+func (p *complaining) Start() { p.asked = false }
+
+func (p *complaining) Asked() []*host.Call {
+	if p.asked {
+		return nil
+	}
+	p.asked = true
+	const status = `{"status":{"conditions":[{"type":"Ready","status":"False","message":"secrets \"login\" not found"}]}}`
+	return []*host.Call{host.NewCall(&fakeapi.Request{Verb: fakeapi.Patch, Kind: p.server.KindNamed("replicaset"), Namespace: "default",
+		Name: "web", Subresource: "status", PatchType: types.MergePatchType, Patch: []byte(status)}, false, 1, func() bool { return false })}
+}
+
+func (p *complaining) Answer(*host.Call) {}
+
+// An operator may say only in the status of the sample that it does not find an object.
+func TestCheckReadsStatus(t *testing.T) {
+	c := newChecked(t, host.Hosting(host.Controller{Name: "operator", For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
+		func(c *host.Cluster, _ string) host.Program {
+			return &complaining{idle: idle{lines: func(int) []string { return nil }}, server: c.Server()}
+		}))
+	secret, err := check.Read("docs/secret.yaml", []byte("apiVersion: v1\nkind: Secret\nmetadata: {name: login}\n"))
+	must(t, err)
+	c.named = func(string, string, string) []*check.File { return []*check.File{secret} }
+	if out := c.run("-n", "1").out; !strings.Contains(out, "Secret default/login of docs/secret.yaml is added: the operator looks for it\n") {
 		t.Error(out)
 	}
 }

@@ -101,8 +101,8 @@ func (op *operator) lacks(idle *check.Idle, created bool, sample *check.File) bo
 		!created && other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind()
 }
 
-// saidBy returns what an operator that did nothing has printed, or why its webhooks refuse an object, without escaped
-// quotes. It returns "" for other errors.
+// saidBy returns what an operator that did nothing has printed or put into the status of the sample, or why its webhooks
+// refuse an object, without escaped quotes. It returns "" for other errors.
 func saidBy(err error) string {
 	idle := (*check.Idle)(nil)
 	switch {
@@ -111,7 +111,7 @@ func saidBy(err error) string {
 	case !errors.As(err, &idle):
 		return ""
 	}
-	return strings.ReplaceAll(idle.Text+strings.Join(idle.Printed, "\n"), `\"`, `"`)
+	return strings.ReplaceAll(strings.Join(slices.Concat([]string{idle.Text}, idle.Status, idle.Printed), "\n"), `\"`, `"`)
 }
 
 // define adds the CRDs that the objects beside a sample need, and leaves out objects whose kinds no CRD defines. It returns

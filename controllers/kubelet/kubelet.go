@@ -96,8 +96,10 @@ func (k *kubelet) Digest(*sim.Hash) {}
 // running returns a status patch that makes a pod running and ready. The patch contains no times, so a recreated pod
 // gets the same status as the pod before it.
 func running(pod *corev1.Pod) []byte {
-	status := corev1.PodStatus{Phase: corev1.PodRunning,
-		Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	status := corev1.PodStatus{Phase: corev1.PodRunning}
+	for _, t := range []corev1.PodConditionType{corev1.PodReady, corev1.ContainersReady} {
+		status.Conditions = append(status.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue})
+	}
 	for _, c := range pod.Spec.Containers {
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
 			Name: c.Name, Image: c.Image, Ready: true,

@@ -262,11 +262,27 @@ func (r *quiet) requested() string {
 		return k.GVK.GroupKind() == r.s.owner.GroupVersionKind().GroupKind()
 	}) {
 		watches = "; it does not watch " + r.s.owner.GetKind() // a flag may have switched off this controller
+	} else if !r.sees() {
+		watches = "; it was not shown the " + r.s.owner.GetKind() + ": it may watch other namespaces than that of the sample"
 	}
 	if last != "" {
 		return fmt.Sprintf("%d requests, the last of which was refused%s%s", n, last, watches)
 	}
 	return fmt.Sprintf("%d requests, none of which was refused%s", n, watches)
+}
+
+// sees reports whether the program was shown its sample, or has read it or a list that may contain it.
+func (r *quiet) sees() bool {
+	o := r.s.owner
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		if rec.Process == r.process && (rec.Op == sim.Delivery || rec.Op == sim.Read) && rec.Object.Kind == o.GetKind() &&
+			(rec.Object.Name == o.GetName() || rec.Object.Name == "") &&
+			(rec.Object.Namespace == o.GetNamespace() || rec.Object.Namespace == "") {
+			return true
+		}
+	}
+	return false
 }
 
 func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
@@ -276,6 +292,7 @@ type Idle struct {
 	Owner   string   // "widget/sample"
 	Text    string   // what the controller did: "web has written nothing (2 syncs, none of which failed)"
 	Printed []string // the last lines that a program has printed; empty for a reconciler
+	Status  []string // what the status of the owner says about missing progress
 }
 
 func (i *Idle) Error() string {
@@ -342,7 +359,8 @@ func (r *quiet) lacks() *Idle {
 			created = created || rec.Before == nil && rec.After != nil && !told(rec.Object)
 		}
 	}
-	if i := r.didNothing(); !works || r.s.Lacking != nil && r.s.Lacking(i, created) {
+	// a program may write to installed objects, such as its own Pod, without its sample
+	if i := r.didNothing(); !works || !created && !r.sees() || r.s.Lacking != nil && r.s.Lacking(i, created) {
 		return i
 	}
 	return nil
@@ -361,6 +379,7 @@ func (r *quiet) didNothing() *Idle {
 		}
 	}
 	i.Printed = r.printed()
+	i.Status = complaints(r.shown(r.s.owner).Object["status"])
 	if paths := r.Server.Unserved(); len(paths) > 0 {
 		i.Text += "; " + unserved(paths)
 	}

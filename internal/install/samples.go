@@ -1,6 +1,7 @@
 package install
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
@@ -110,7 +111,8 @@ func (f *finder) searchSamples() {
 
 var reconciles = regexp.MustCompile(`\bFor\(\s*&(?:\w+\.)?(\w+)\{`)
 
-// reconciled returns 1 for each kind for which some source file builds a controller with controller-runtime.
+// reconciled returns a number for each kind for which some source file builds a controller with controller-runtime: 2 if
+// the file says that this controller, or another one in it, owns objects, otherwise 1.
 func (f *finder) reconciled() map[string]int {
 	kinds := map[string]int{}
 	for _, file := range f.sources {
@@ -118,8 +120,12 @@ func (f *finder) reconciled() map[string]int {
 		if err != nil {
 			continue // the build will report it
 		}
+		weight := 1
+		if bytes.Contains(text, []byte("Owns(")) {
+			weight = 2
+		}
 		for _, m := range reconciles.FindAllSubmatch(text, -1) {
-			kinds[string(m[1])] = 1
+			kinds[string(m[1])] = max(weight, kinds[string(m[1])])
 		}
 	}
 	return kinds
