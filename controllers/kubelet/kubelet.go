@@ -229,10 +229,14 @@ func ended(pod *corev1.Pod) []byte {
 		return nil
 	}
 	status := corev1.PodStatus{Phase: corev1.PodSucceeded, Conditions: []corev1.PodCondition{
-		{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"}}}
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"},
+		{Type: corev1.ContainersReady, Status: corev1.ConditionFalse, Reason: "PodCompleted"}}}
 	reason := "Completed"
 	if code != 0 {
-		status.Phase, status.Conditions[0].Reason, reason = corev1.PodFailed, "PodFailed", "Error"
+		status.Phase, reason = corev1.PodFailed, "Error"
+		for i := range status.Conditions {
+			status.Conditions[i].Reason = "PodFailed"
+		}
 	}
 	for _, c := range pod.Spec.Containers {
 		status.ContainerStatuses = append(status.ContainerStatuses, corev1.ContainerStatus{
