@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -50,8 +49,10 @@ func (g *Registry) server() *fakeapi.Server {
 	if g.Namespace == "" || g.Namespace == metav1.NamespaceDefault {
 		return server
 	}
-	resp, _ := server.Do(sim.Epoch, &fakeapi.Request{Verb: fakeapi.Create, Kind: server.KindNamed("namespace"),
-		Object: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: g.Namespace}}})
+	kind := server.KindNamed("namespace")
+	namespace := kind.New()
+	namespace.(metav1.Object).SetName(g.Namespace)
+	resp, _ := server.Do(sim.Epoch, &fakeapi.Request{Verb: fakeapi.Create, Kind: kind, Object: namespace})
 	if resp.Err != nil {
 		panic("scenarios: a namespace is refused: " + resp.Err.Error())
 	}

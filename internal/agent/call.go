@@ -41,7 +41,7 @@ type call struct {
 	err    error
 	gone   bool // the caller no longer waits for the answer
 
-	reports bool // the call writes an Event, and nothing but time was its cause
+	reports bool // the call writes an Event, and only time was its cause
 }
 
 // ask handles a request. Requests that are not about objects, such as discovery, do not wait for the scheduler.

@@ -262,28 +262,6 @@ func (f *found) text(s *operator) string {
 	return b.String()
 }
 
-// complaints returns what a status says about missing progress: its messages, and those of conditions that are not true.
-// It does not look into other lists.
-func complaints(status any) (all []string) {
-	fields, _ := status.(map[string]any)
-	add := func(of map[string]any) {
-		for _, name := range []string{"message", "reason"} {
-			if text, _ := of[name].(string); text != "" {
-				all = appendOnce(all, text)
-				return
-			}
-		}
-	}
-	add(fields)
-	conditions, _ := fields["conditions"].([]any)
-	for _, c := range conditions {
-		if c, _ := c.(map[string]any); c["status"] != "True" {
-			add(c)
-		}
-	}
-	return all
-}
-
 // plenty is larger than any number of dependents. It is used for limits that cannot be observed: how many dependents
 // may be missing, or too many, for a moment.
 const plenty = 1 << 20

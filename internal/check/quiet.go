@@ -386,6 +386,28 @@ func (r *quiet) didNothing() *Idle {
 	return i
 }
 
+// complaints returns what a status says about missing progress: its messages, and those of conditions that are not true.
+// It does not look into other lists.
+func complaints(status any) (all []string) {
+	fields, _ := status.(map[string]any)
+	add := func(of map[string]any) {
+		for _, name := range []string{"message", "reason"} {
+			if text, _ := of[name].(string); text != "" {
+				all = appendOnce(all, text)
+				return
+			}
+		}
+	}
+	add(fields)
+	conditions, _ := fields["conditions"].([]any)
+	for _, c := range conditions {
+		if c, _ := c.(map[string]any); c["status"] != "True" {
+			add(c)
+		}
+	}
+	return all
+}
+
 // unserved says that a program requested paths, and got 404, because only a real server serves them.
 func unserved(paths []string) string {
 	return "the simulated server does not serve " + strings.Join(paths, ", ")

@@ -117,7 +117,7 @@ func (q *Quiet) passed() {
 	}
 }
 
-// Reports reports whether a request writes an Event. If nothing but time was its cause, it is no activity: client-go
+// Reports reports whether a request writes an Event. If only time was its cause, it is no activity: client-go
 // sends refused Events again, and updates the counts of old ones, long after the program has settled.
 func Reports(r *fakeapi.Request) bool {
 	writes := []fakeapi.Verb{fakeapi.Create, fakeapi.Update, fakeapi.Patch}

@@ -38,7 +38,7 @@ type life struct {
 	buried bool // set when the life has ended: every later request fails
 	killed bool // the program was killed before it returned
 
-	reports map[*host.Call]bool // pending requests that only write Events, and that nothing but time has caused
+	reports map[*host.Call]bool // pending requests that only write Events, and that only time has caused
 }
 
 func newLife(r *room) *life {
