@@ -185,8 +185,10 @@ func (l *life) renews(c *host.Call) bool {
 	if !l.passing || c.Watches || r.Verb != fakeapi.Get && r.Verb != fakeapi.Update {
 		return false
 	}
-	return quiet.IsLock(r.Kind.GVK.Kind, l.room.place.Server().Lookup(r.Kind, r.Namespace, r.Name))
+	return r.Kind.GVK.GroupKind() == lease || quiet.IsLock(l.room.place.Server().Lookup(r.Kind, r.Namespace, r.Name))
 }
+
+var lease = schema.GroupKind{Group: "coordination.k8s.io", Kind: "Lease"}
 
 func (l *life) Printed(lines int) []string { return l.pod.printed.last(lines) }
 

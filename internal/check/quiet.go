@@ -271,12 +271,12 @@ func (r *quiet) requested() string {
 	return fmt.Sprintf("%d requests, none of which was refused%s", n, watches)
 }
 
-// sees reports whether the program was shown its sample, or has read it or a list that may contain it.
+// sees reports whether the program was shown its sample, has written to it, or has read it or a list that may contain it.
 func (r *quiet) sees() bool {
 	o := r.s.owner
 	for i := range r.World.History.Len() {
 		rec := r.World.History.At(i)
-		if rec.Process == r.process && (rec.Op == sim.Delivery || rec.Op == sim.Read) && rec.Object.Kind == o.GetKind() &&
+		if rec.Process == r.process && slices.Contains([]sim.Op{sim.Delivery, sim.Read, sim.Commit}, rec.Op) && rec.Object.Kind == o.GetKind() &&
 			(rec.Object.Name == o.GetName() || rec.Object.Name == "") &&
 			(rec.Object.Namespace == o.GetNamespace() || rec.Object.Namespace == "") {
 			return true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -143,7 +144,7 @@ func (q *Quiet) Wake() {
 func (q *Quiet) lastChange() time.Duration {
 	for ; q.seen < q.history.Len(); q.seen++ {
 		r := q.history.At(q.seen)
-		if r.Op == sim.Commit && r.Object.Kind != "Event" && !IsLock(r.Object.Kind, r.After) {
+		if r.Op == sim.Commit && r.Object.Kind != "Event" && !IsLock(r.After) {
 			q.changed = r.At
 		}
 	}
@@ -153,8 +154,11 @@ func (q *Quiet) lastChange() time.Duration {
 // leader is an annotation of ConfigMaps and Endpoints that client-go before v0.28 uses as leader election locks.
 const leader = "control-plane.alpha.kubernetes.io/leader"
 
-// IsLock reports whether an object of this kind is a lock of a leader election. The object may be nil.
-func IsLock(kind string, object any) bool {
+// IsLock reports whether an object is a lock of a leader election. The object may be nil.
+func IsLock(object any) bool {
+	if _, lease := object.(*coordinationv1.Lease); lease {
+		return true
+	}
 	o, _ := object.(metav1.Object)
-	return kind == "Lease" || o != nil && o.GetAnnotations()[leader] != ""
+	return o != nil && o.GetAnnotations()[leader] != ""
 }

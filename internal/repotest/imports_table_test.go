@@ -138,7 +138,7 @@ var edges = []edge{
 	{"sim/bubble", []string{"sim", "sim/host", "internal/quiet", "fakeapi", "fakeapi/httpapi",
 		"internal/goroutine", apimachinery, "k8s.io/client-go"},
 		"a hosted program gets the HTTP API and ordered informers"},
-	{"internal/quiet", []string{"sim", "fakeapi", "k8s.io/apimachinery/pkg/apis/meta/v1"}, "time passes in the same way for all whole programs"},
+	{"internal/quiet", []string{"sim", "fakeapi", "k8s.io/api/coordination/v1", "k8s.io/apimachinery/pkg/apis/meta/v1"}, "time passes in the same way for all whole programs"},
 	{"internal/agent", []string{"sim", "sim/host", "internal/quiet", "fakeapi", "fakeapi/httpapi",
 		"internal/overlay/wire", api, apimachinery},
 		"it speaks the agent's protocol; another package builds the program"},

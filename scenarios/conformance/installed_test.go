@@ -243,6 +243,25 @@ func TestStatusIsShown(t *testing.T) {
 	shows(t, planned(t, s), "\n  status      no license, no secret, Waits\n")
 }
 
+// A program that only edits an existing object, and is never shown the sample, has done nothing for the sample.
+func TestNeverSeesItsSample(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	s.Controller = needy(func(ctx context.Context, cfg *rest.Config) error {
+		dyn, err := dynamic.NewForConfig(cfg)
+		if err != nil {
+			return err
+		}
+		_, err = dyn.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Patch(ctx, "default",
+			types.MergePatchType, []byte(`{"metadata":{"labels":{"seen":"yes"}}}`), metav1.PatchOptions{})
+		<-ctx.Done()
+		return err
+	})
+	_, err := check.Prepare(t.Context(), s)
+	if idle := (*check.Idle)(nil); !errors.As(err, &idle) || !strings.Contains(err.Error(), "it does not watch Widget") {
+		t.Error(err)
+	}
+}
+
 // If a program does the same with the sample as without it, it has done nothing for the sample.
 func TestDoesWithoutASample(t *testing.T) {
 	s := installedSubject(t, wrong{})
