@@ -24,7 +24,8 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	if flag := op.leaveOut(err); flag != "" {
 		return []string{"argument " + flag + " is left out: the operator does not know it"}
 	}
-	added, crds := op.addOwn(err), op.addCRDs(saidBy(err))
+	added, crds := op.addOwn(err), op.lackedCRDs(saidBy(err))
+	op.installCRDs(crds)
 	other, from := op.addMissing(err, sample)
 	if dir := op.addCertificate(err); dir != "" {
 		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and its manifests mount none")
@@ -122,7 +123,9 @@ func (op *operator) define(sample *check.File) (notes []string) {
 		if ownKinds().Kind(gvk) != nil || op.hasKind(gvk.Group, gvk.Kind) {
 			continue
 		}
-		for _, f := range op.addCRDs(fmt.Sprintf(`no matches for kind %q in version "%s/`, gvk.Kind, gvk.Group)) {
+		found := op.crdsOf(gvk.Group, gvk.Kind)
+		op.installCRDs(found)
+		for _, f := range found {
 			notes = append(notes, fmt.Sprintf("CRD %s of %s is added: the sample's file has an object of its kind", f.Objects[0].GetName(), f.Name))
 		}
 		if !op.hasKind(gvk.Group, gvk.Kind) {
@@ -142,13 +145,8 @@ func (op *operator) hasKind(group, kind string) bool {
 	})
 }
 
-// addCRDs installs other CRDs of the repository if the operator says that it did not find their kinds. It returns these
-// CRDs.
-func (op *operator) addCRDs(said string) (added []*check.File) {
-	if said == "" {
-		return nil
-	}
-	added = op.lackedCRDs(said)
+// installCRDs moves CRDs to the installed ones.
+func (op *operator) installCRDs(added []*check.File) {
 	op.OtherCRDs = slices.DeleteFunc(op.OtherCRDs, func(f *check.File) bool { return slices.Contains(added, f) })
 	for _, f := range added {
 		if i := slices.IndexFunc(op.CRDs, func(other *check.File) bool { return other.Name == f.Name }); i >= 0 {
@@ -157,7 +155,19 @@ func (op *operator) addCRDs(said string) (added []*check.File) {
 			op.CRDs = append(op.CRDs, &check.File{Name: f.Name, Path: f.Path, Objects: slices.Clone(f.Objects)})
 		}
 	}
-	return added
+}
+
+// crdsOf returns the CRDs of a kind that are not installed: those of the repository, otherwise those of its modules.
+func (op *operator) crdsOf(group, kind string) (all []*check.File) {
+	for _, f := range op.OtherCRDs {
+		if of, name := defined(f.Objects[0]); of == group && name == kind {
+			all = append(all, f)
+		}
+	}
+	if all == nil && op.ModuleCRDs != nil {
+		all = op.ModuleCRDs(group, kind)
+	}
+	return all
 }
 
 // unmatched matches the error of a client that does not find a kind.
@@ -210,8 +220,9 @@ func standard() *check.File {
 }
 
 // missing returns an object that the operator did not find according to err: an object of another sample file, one that
-// each namespace has, or any other one of the repository. from is the name of the file. The object gets the namespace where the operator looks for it:
-// the namespace that err names, or that of the sample. If the sample has the object already, missing returns nil.
+// each namespace has, or any other one of the repository. from is the name of the file. The object gets the namespace
+// where the operator looks for it: the namespace that err names, or that of the sample. If the sample has the object
+// already, missing returns nil.
 func (op *operator) missing(err error, sample *check.File) (best *unstructured.Unstructured, from string) {
 	said := saidBy(err)
 	files := slices.Concat(op.Samples, op.Others)
