@@ -142,8 +142,10 @@ func TestWorldsOfMain(t *testing.T) {
 	workload := &unstructured.Unstructured{}
 	workload.SetNamespace("system")
 	c.op.Name, c.own = "operator", []*unstructured.Unstructured{workload}
-	write(t, "web.txtar", "apply set.yaml\ncontrollers operator\nsettle\nexpect 9 pods\n\n-- set.yaml --\n"+
-		strings.Replace(set, "metadata: {", "metadata: {namespace: system, ", 1))
+	there := "\n-- set.yaml --\n" + strings.Replace(set, "metadata: {", "metadata: {namespace: system, ", 1)
+	write(t, "settles.txtar", "apply set.yaml\ncontrollers operator\nsettle\n"+there)
+	c.runs("run", "--main", "./cmd/manager", "settles.txtar").wants(t, 0, "1 file")
+	write(t, "web.txtar", "apply set.yaml\ncontrollers operator\nsettle\nexpect 9 pods\n"+there)
 	got := c.runs("explore", "-n", "1", "--main", "./cmd/manager", "web.txtar")
 	got.wants(t, scenarios.ExitFail, "replay: threelaws replay --main ./cmd/manager ")
 	if !strings.Contains(got.err, "operator is not judged by most laws of ownership") {
