@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	registration "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -159,6 +160,23 @@ func TestConversionThatFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// As long as nobody can call the webhooks of a program, an admission webhook for another version than the stored one is
+// skipped before anything is converted for it. Reads in that version are refused.
+func TestWebhooksLaterConvertNothing(t *testing.T) {
+	s := New(Options{WebhooksLater: true})
+	must(t, s, &Request{Verb: Create, Kind: definitionKind, Object: gauges()})
+	v1, v2 := s.Kind(gaugeKind.WithVersion("v1")), s.Kind(gaugeKind.WithVersion("v2"))
+	url, none := "https://127.0.0.1:1/validate", registration.SideEffectClassNone
+	must(t, s, &Request{Verb: Create, Kind: validatingHooks, Object: &registration.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: "gauges"}, Webhooks: []registration.ValidatingWebhook{{Name: "gauges.example.com",
+			ClientConfig: registration.WebhookClientConfig{URL: &url}, SideEffects: &none, AdmissionReviewVersions: []string{"v1"},
+			Rules: []registration.RuleWithOperations{{Operations: []registration.OperationType{"*"}, Rule: registration.Rule{
+				APIGroups: []string{"example.com"}, APIVersions: []string{"v2"}, Resources: []string{"gauges"}}}}}}}})
+	must(t, s, &Request{Verb: Create, Kind: v1, Namespace: "default", Object: gauge(v1, "a", int64(1))})
+	refused(t, s, &Request{Verb: Get, Kind: v2, Namespace: "default", Name: "a"}, 500,
+		"no conversion webhook of a hosted program is called")
 }
 
 // After a change of the storage version, older objects are converted. Objects of a removed version cannot be read.
