@@ -99,7 +99,7 @@ func (c *call) stored(obj runtime.Object, version string) (_ runtime.Object, dif
 
 func (c *call) keep(obj runtime.Object) (err error) {
 	if c.k.asks() {
-		c.draft.kept, err = c.k.convert(obj, true)
+		c.draft.kept, err = c.s.convert(c.k, obj, true)
 	}
 	return err
 }

@@ -16,12 +16,13 @@ import (
 	"github.com/threelaws/threelaws/fakeapi/internal/webhook"
 )
 
-// asker returns the function that converts a CRD's objects during a request; nil for the conversion strategy None.
-func (s *Server) asker(d *crd.Definition) conversion.Ask {
-	if !crd.ByWebhook(d) {
+// asker returns the function that converts a kind's objects during a request; nil if only the apiVersion changes.
+func (s *Server) asker(k *Kind) conversion.Ask {
+	if !k.hooked {
 		return nil
 	}
-	if by := s.opts.Convert[schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}]; by != nil {
+	d := k.custom.Definition
+	if by := s.opts.Convert[k.GVK.GroupKind()]; by != nil {
 		return func(obj *unstructured.Unstructured, to schema.GroupVersion) ([]runtime.RawExtension, error) {
 			out, err := by(obj, to)
 			if err != nil {
@@ -42,18 +43,16 @@ func (s *Server) asker(d *crd.Definition) conversion.Ask {
 	}
 }
 
-// farFrom returns a function that reports whether converting an object of a CRD needs a network call.
-func (s *Server) farFrom(d *crd.Definition) func() bool {
-	gk := schema.GroupKind{Group: d.Spec.Group, Kind: d.Spec.Names.Kind}
-	return func() bool { return s.caller != nil && s.opts.Convert[gk] == nil }
+// far reports whether converting an object of a kind needs a network call.
+func (s *Server) far(k *Kind) bool {
+	return k.hooked && s.caller != nil && s.opts.Convert[k.GVK.GroupKind()] == nil
 }
 
 // remote returns a function that converts objects with a CRD's webhook. The function call sends the reviews.
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil && s.opts.WebhooksLater {
-		return nil, fmt.Errorf("nobody converts %s here: no conversion webhook of a hosted program is called, so it must read the "+
-			"stored version", d.Name)
+		return nil, fmt.Errorf("nobody converts %s yet: no program of this world has started", d.Name)
 	}
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+
@@ -80,8 +79,8 @@ func (s *Server) remote(d *crd.Definition,
 
 // convert converts a stored object to version k. If keep is set, it converts an object of version k to the storage
 // version instead. It may call a webhook.
-func (k *Kind) convert(obj runtime.Object, keep bool) (runtime.Object, error) {
-	return k.convertBy(k.ask, obj, keep)
+func (s *Server) convert(k *Kind, obj runtime.Object, keep bool) (runtime.Object, error) {
+	return k.convertBy(s.asker(k), obj, keep)
 }
 
 func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (runtime.Object, error) {
@@ -100,18 +99,18 @@ func (k *Kind) convertBy(ask conversion.Ask, obj runtime.Object, keep bool) (run
 }
 
 // asks reports whether a webhook, or a function in Options.Convert, converts objects of this version.
-func (k *Kind) asks() bool { return k.stored != nil && k.ask != nil }
+func (k *Kind) asks() bool { return k.stored != nil && k.hooked }
 
 // Show returns a stored object in version k. If the conversion needs a network call, the result has only the metadata.
 // It returns an error if the conversion fails.
-func (k *Kind) Show(obj runtime.Object) (runtime.Object, error) {
+func (s *Server) Show(k *Kind, obj runtime.Object) (runtime.Object, error) {
 	switch {
 	case !k.otherVersion(obj):
 		return obj, nil
-	case k.ask != nil && k.far():
+	case s.far(k):
 		return k.bareOf(obj), nil
 	}
-	return k.convert(obj, false)
+	return s.convert(k, obj, false)
 }
 
 // otherVersion reports whether an object is in another version of the kind than k.
@@ -124,8 +123,8 @@ func (k *Kind) otherVersion(obj runtime.Object) bool {
 }
 
 // shown does the same as Show, but panics if the conversion fails.
-func (k *Kind) shown(obj runtime.Object) runtime.Object {
-	out, err := k.Show(obj)
+func (s *Server) shown(k *Kind, obj runtime.Object) runtime.Object {
+	out, err := s.Show(k, obj)
 	if err != nil {
 		panic("fakeapi: " + err.Error())
 	}
@@ -168,7 +167,7 @@ func (s *Server) settle(k *Kind, key string) error {
 		return true
 	})
 	for _, e := range away {
-		now, err := s.tables[k.ordinal].read(e, true)
+		now, err := s.read(s.tables[k.ordinal], e, true)
 		if err != nil {
 			return err
 		}
@@ -187,8 +186,8 @@ func (s *Server) settle(k *Kind, key string) error {
 // way returns the function show, which converts stored objects to version k and does not need the server's lock. show
 // returns objects of version k, and objects of other kinds, unchanged.
 func (s *Server) way(k *Kind) (show func(runtime.Object) (runtime.Object, error), err error) {
-	ask := k.ask
-	if k.far() {
+	ask := s.asker(k)
+	if s.far(k) {
 		if ask, err = s.remote(k.custom.Definition, s.caller.Call); err != nil {
 			return nil, err
 		}
@@ -216,7 +215,7 @@ func (c *call) present(k *Kind, r Response) Response {
 		each(func(obj runtime.Object) runtime.Object { return c.s.source(t, obj) })
 	}
 	if !k.asks() {
-		each(k.shown)
+		each(func(obj runtime.Object) runtime.Object { return c.s.shown(k, obj) })
 		return r
 	}
 	if r.Object == nil && len(r.Items) == 0 {
@@ -235,7 +234,7 @@ func (c *call) present(k *Kind, r Response) Response {
 			no.Warnings, *r = r.Warnings, no
 		}
 	}
-	if err != nil || !k.far() {
+	if err != nil || !c.s.far(k) || c.s.caller.Release == nil {
 		r.Finish()
 	}
 	return r

@@ -81,7 +81,7 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 		c := custom.Compile(d, &d.Spec.Versions[i], all)
 		made[i] = newKind(c.Row(), ordinal)
 		made[i].custom = c
-		made[i].ask, made[i].far = s.asker(d), s.farFrom(d)
+		made[i].hooked = crd.ByWebhook(d)
 		if c.Version.Storage {
 			stored = made[i]
 		}
@@ -107,12 +107,12 @@ func (s *Server) define(t *table, d *crd.Definition) *table {
 		return t
 	}
 	t.kind, t.renewed = stored, append(t.renewed, s.version)
-	t.reread()
+	s.reread(t)
 	return t
 }
 
 // reread decodes all stored objects with the changed CRD. It does not store the result.
-func (t *table) reread() {
+func (s *Server) reread(t *table) {
 	var all []*entry
 	t.each("", func(e *entry) bool {
 		all = append(all, e)
@@ -120,7 +120,7 @@ func (t *table) reread() {
 	})
 	t.away, t.foreign = false, false
 	for _, e := range all {
-		now, err := t.read(e, false)
+		now, err := s.read(t, e, false)
 		if err != nil {
 			now, t.away = &entry{key: e.key, obj: e.obj, meta: e.meta, rv: e.rv,
 				stale: &stale{raw: e.written(), away: true}}, true
@@ -134,7 +134,7 @@ func (t *table) reread() {
 var errAway = errors.New("it is to be converted")
 
 // read decodes a stored object with the current CRD. It calls a webhook only if calls is set.
-func (t *table) read(e *entry, calls bool) (*entry, error) {
+func (s *Server) read(t *table, e *entry, calls bool) (*entry, error) {
 	k, raw := t.kind, e.written()
 	from := raw.GetObjectKind().GroupVersionKind()
 	in := k.custom.Versions[from.Version]
@@ -145,10 +145,10 @@ func (t *table) read(e *entry, calls bool) (*entry, error) {
 	as.SetResourceVersion(strconv.FormatUint(e.rv, 10))
 	now := &entry{key: e.key, obj: as, meta: as, rv: e.rv}
 	if from != k.GVK {
-		if k.ask != nil && k.far() && !calls {
+		if s.far(k) && !calls {
 			return nil, errAway
 		}
-		obj, err := k.custom.Convert(as, k.ask)
+		obj, err := k.custom.Convert(as, s.asker(k))
 		if err != nil {
 			return nil, err
 		}

@@ -56,7 +56,7 @@ func (c *call) legible(old *entry) (*entry, error) {
 	if !c.req.Kind.asks() {
 		return old, nil
 	}
-	if _, err := c.req.Kind.convert(old.obj, false); err != nil {
+	if _, err := c.s.convert(c.req.Kind, old.obj, false); err != nil {
 		return nil, err
 	}
 	if c.s.calls == calls {
@@ -70,7 +70,7 @@ func (c *call) legibleAll(items []runtime.Object) error {
 		return nil
 	}
 	for _, obj := range items {
-		if _, err := c.req.Kind.convert(obj, false); err != nil {
+		if _, err := c.s.convert(c.req.Kind, obj, false); err != nil {
 			return errUnlisted(c.req.Kind, err)
 		}
 	}

@@ -35,7 +35,7 @@ func pluginOf(configurations *Kind) string {
 
 // mayAsk reports whether the request may need a webhook call over the network.
 func (c *call) mayAsk() bool {
-	return c.s.caller != nil && (c.k.ask != nil || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
+	return c.s.caller != nil && (c.k.hooked || c.hooked(mutatingHooks) || c.hooked(validatingHooks))
 }
 
 // hooks returns the webhooks in the configurations of a kind. See also Options.WebhooksLater.
@@ -272,11 +272,11 @@ func (c *call) inForm(to *Kind, obj runtime.Object) (runtime.Object, error) {
 	}
 	var err error
 	if from.stored != nil && obj.GetObjectKind().GroupVersionKind() == from.GVK {
-		if obj, err = from.convert(obj, true); err != nil || to == from.stored {
+		if obj, err = c.s.convert(from, obj, true); err != nil || to == from.stored {
 			return obj, err
 		}
 	}
-	return to.convert(obj, false)
+	return c.s.convert(to, obj, false)
 }
 
 // back converts an object to the version of the request, after a webhook has changed the object.
@@ -286,14 +286,14 @@ func (c *call) back(obj runtime.Object, a *webhook.Attributes, f *forms) (runtim
 	}
 	if f.as.stored != nil {
 		var err error
-		if obj, err = f.as.convert(obj, true); err != nil {
+		if obj, err = c.s.convert(f.as, obj, true); err != nil {
 			return nil, err
 		}
 	}
 	if c.k.stored == nil {
 		return obj, nil
 	}
-	return c.k.convert(obj, false)
+	return c.s.convert(c.k, obj, false)
 }
 
 func (f *forms) complete(obj runtime.Object) {

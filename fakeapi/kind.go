@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 
-	"github.com/threelaws/threelaws/fakeapi/internal/conversion"
 	"github.com/threelaws/threelaws/fakeapi/internal/custom"
 	"github.com/threelaws/threelaws/fakeapi/internal/fieldmanager"
 	"github.com/threelaws/threelaws/fakeapi/internal/metadata"
@@ -46,8 +45,7 @@ type Kind struct {
 	managers fieldmanager.Managers
 
 	custom   *custom.Resource // the kind's version in its CRD; nil for a built-in kind
-	ask      conversion.Ask   // converts the objects of a CRD; nil if only the apiVersion changes
-	far      func() bool      // if ask is set: reports whether ask needs a network call
+	hooked   bool             // the CRD has a conversion webhook
 	versions []*Kind          // all served versions; set only in the storage version of a CRD
 }
 
@@ -91,6 +89,9 @@ func (k *Kind) Definition() (*apiextensionsv1.CustomResourceDefinition,
 	return k.custom.Definition, k.custom.Version
 }
 
+// Hooked reports whether the kind's CRD has a conversion webhook.
+func (k *Kind) Hooked() bool { return k.hooked }
+
 // Prune removes unknown fields from a custom object, and null values that the schema does not allow. It returns the
 // paths of the unknown fields, or an error for malformed metadata.
 func (k *Kind) Prune(u *unstructured.Unstructured) (unknown []string, err error) {
@@ -123,12 +124,17 @@ func (k *Kind) Stored() *Kind {
 	return k.stored
 }
 
-func (k *Kind) manager(subresource string) *managedfields.FieldManager {
-	if k.custom != nil {
-		return k.managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: k.ask,
-			Default: func(obj runtime.Object) { k.custom.SetDefaults(obj.(*unstructured.Unstructured)) }}, subresource)
+// manager returns the field manager of a kind. Servers share it, except if it calls a conversion webhook.
+func (s *Server) manager(k *Kind, subresource string) *managedfields.FieldManager {
+	if k.custom == nil {
+		return k.managers.Of(k.row, nil, subresource)
 	}
-	return k.managers.Of(k.row, nil, subresource)
+	managers := &k.managers
+	if k.hooked {
+		managers = &fieldmanager.Managers{}
+	}
+	return managers.Of(k.row, &fieldmanager.Custom{Types: k.custom.Merge, Ask: s.asker(k),
+		Default: func(obj runtime.Object) { k.custom.SetDefaults(obj.(*unstructured.Unstructured)) }}, subresource)
 }
 
 // scales is the kind of the objects in requests to scale subresources. No table stores such objects.

@@ -246,7 +246,7 @@ func (c *call) list() Response {
 	if err := validateListOptions(&c.req.List); err != nil {
 		return refuse(err)
 	}
-	sel, err := c.req.Kind.selects().selectors(&c.req.List)
+	sel, err := c.s.selectors(c.req.Kind.selects(), &c.req.List)
 	if err != nil {
 		return refuse(err)
 	}

@@ -28,7 +28,7 @@ func (c *call) manage(live, obj runtime.Object, manager string) runtime.Object {
 		live = c.k.row.Empty()
 	}
 	sent := metadata.Of(obj).GetManagedFields()
-	obj = c.k.manager(c.req.Subresource).UpdateNoErrors(live, obj, fieldmanager.Name(manager, c.req.UserAgent))
+	obj = c.s.manager(c.k, c.req.Subresource).UpdateNoErrors(live, obj, fieldmanager.Name(manager, c.req.UserAgent))
 	c.keepTimes(metadata.Of(obj), metadata.Of(live).GetManagedFields(), sent)
 	return obj
 }

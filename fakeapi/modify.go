@@ -24,7 +24,7 @@ func (c *call) findUpdate(w *draft) (err error) {
 		return c.errNotFound(c.req.Name)
 	}
 	if w.old = w.stored; c.k.stored != nil {
-		w.old, err = c.k.entry(w.stored)
+		w.old, err = c.s.converted(c.k, w.stored)
 	}
 	return err
 }

@@ -139,7 +139,7 @@ func (c *call) merge(k *Kind, subresource string, live runtime.Object) (runtime.
 		}
 	}
 	force := c.req.PatchO.Force != nil && *c.req.PatchO.Force
-	obj, err := k.manager(subresource).Apply(live, patch, c.req.PatchO.FieldManager, force)
+	obj, err := c.s.manager(k, subresource).Apply(live, patch, c.req.PatchO.FieldManager, force)
 	if err != nil {
 		return nil, err
 	}

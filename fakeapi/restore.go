@@ -39,7 +39,7 @@ func (s *Server) Restore(objects []runtime.Object) error {
 		c := obj.DeepCopyObject()
 		if k.stored != nil {
 			var err error
-			if c, err = k.convert(obj, true); err != nil {
+			if c, err = s.convert(k, obj, true); err != nil {
 				return fmt.Errorf("%s %s: %w", k.GVK.Kind, metadata.Of(obj).GetName(), err)
 			}
 			k = k.stored

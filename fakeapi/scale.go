@@ -118,7 +118,7 @@ func (c *call) manageScale(old *entry, asked *autoscalingv1.Scale) error {
 		manager = c.req.Update.FieldManager
 	}
 	asked.TypeMeta, asked.ManagedFields = live.TypeMeta, nil
-	scales.manager("scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
+	c.s.manager(scales, "scale").UpdateNoErrors(live, asked, fieldmanager.Name(manager, c.req.UserAgent))
 	asked.ManagedFields, err = handler.ToParent(asked.ManagedFields)
 	return err
 }
@@ -130,7 +130,7 @@ func (c *call) getScale() Response {
 	}
 	if c.k.stored != nil {
 		var err error
-		if e, err = c.k.entry(e); err != nil {
+		if e, err = c.s.converted(c.k, e); err != nil {
 			return refuse(err)
 		}
 	}

@@ -15,13 +15,14 @@ import (
 )
 
 type selectors struct {
+	server *Server // converts objects for the field selector
 	kind   *Kind
 	labels labels.Selector // nil selects all objects
 	fields fields.Selector // nil selects all objects
 }
 
-func (k *Kind) selectors(opts *metav1.ListOptions) (selectors, error) {
-	sel := selectors{kind: k}
+func (s *Server) selectors(k *Kind, opts *metav1.ListOptions) (selectors, error) {
+	sel := selectors{server: s, kind: k}
 	if opts.LabelSelector != "" {
 		l, err := labels.Parse(opts.LabelSelector)
 		if err != nil {
@@ -98,7 +99,7 @@ func (s selectors) selects(obj runtime.Object) (bool, error) {
 	if !s.match(obj) || !s.converts() {
 		return s.match(obj), nil
 	}
-	obj, err := s.kind.convert(obj, false)
+	obj, err := s.server.convert(s.kind, obj, false)
 	return err == nil && s.fields.Matches(s.kind.selectable(obj)), err
 }
 

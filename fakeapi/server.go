@@ -143,7 +143,7 @@ func (s *Server) Version() uint64 { return s.version }
 // Lookup returns a stored object; nil if it does not exist.
 func (s *Server) Lookup(k *Kind, namespace, name string) runtime.Object {
 	if e := s.lookup(s.tables[k.ordinal], namespace, name); e != nil {
-		return k.shown(e.obj)
+		return s.shown(k, e.obj)
 	}
 	return nil
 }
@@ -155,17 +155,17 @@ func (s *Server) Existed(k *Kind, namespace, name string) bool {
 
 // Each calls f for every stored object of a kind, in key order, until f returns false.
 func (s *Server) Each(k *Kind, f func(obj runtime.Object) bool) {
-	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(k.shown(e.obj)) })
+	s.tables[k.ordinal].objects.Ascend(func(e *entry) bool { return f(s.shown(k, e.obj)) })
 }
 
 // EachIn is like [Server.Each], for the objects in one namespace.
 func (s *Server) EachIn(k *Kind, namespace string, f func(obj runtime.Object) bool) {
-	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(k.shown(e.obj)) })
+	s.tables[k.ordinal].each(namespace, func(e *entry) bool { return f(s.shown(k, e.obj)) })
 }
 
 // EachOwned calls f for the stored objects of a kind with this owner, in key order, until f returns false.
 func (s *Server) EachOwned(k *Kind, owner types.UID, f func(obj runtime.Object) bool) {
-	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(k.shown(e.obj)) })
+	s.eachOwned(s.tables[k.ordinal], owner, func(e *entry) bool { return f(s.shown(k, e.obj)) })
 }
 
 // Len returns the number of stored objects of a kind.

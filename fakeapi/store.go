@@ -286,9 +286,9 @@ func (e *entry) source() runtime.Object {
 // away reports whether reading the object in the storage version needs a webhook call.
 func (e *entry) away() bool { return e.stale != nil && e.stale.away }
 
-// entry returns a copy of an entry with the object converted to the version k.
-func (k *Kind) entry(e *entry) (*entry, error) {
-	obj, err := k.convert(e.source(), false)
+// converted returns a copy of an entry with the object converted to the version k.
+func (s *Server) converted(k *Kind, e *entry) (*entry, error) {
+	obj, err := s.convert(k, e.source(), false)
 	if err != nil {
 		return nil, err
 	}

@@ -138,7 +138,7 @@ func TestListByIndexIsListByScan(t *testing.T) {
 	}
 	for _, ns := range []string{"", "default", "kube-system"} {
 		for _, text := range []string{"app=a", "app=b,n=3", "n in (2)", "n in (1,2)", "app!=a", "app=none"} {
-			sel, err := podKind.selectors(&metav1.ListOptions{LabelSelector: text})
+			sel, err := s.selectors(podKind, &metav1.ListOptions{LabelSelector: text})
 			if err != nil {
 				t.Fatal(err)
 			}

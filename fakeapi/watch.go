@@ -43,7 +43,7 @@ func (s *Server) Watch(k *Kind, namespace, name string, opts metav1.ListOptions)
 	if err := validateListOptions(&opts); err != nil {
 		return nil, err
 	}
-	sel, err := k.selects().selectors(&opts)
+	sel, err := s.selectors(k.selects(), &opts)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ func (w *Watch) Pull() (show func() ([]watch.Event, error)) {
 	if w.as == nil || len(events) == 0 {
 		return func() ([]watch.Event, error) { return events, nil }
 	}
-	see := func(obj runtime.Object) (runtime.Object, error) { return w.as.shown(obj), nil }
+	see := func(obj runtime.Object) (runtime.Object, error) { return w.s.shown(w.as, obj), nil }
 	var unable error
 	if w.as.asks() {
 		see, unable = w.s.way(w.as)

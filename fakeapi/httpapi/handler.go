@@ -285,6 +285,6 @@ func (h *Handler) CallWebhooksVia(transportTo func(Webhook) http.RoundTripper) {
 		return transportTo(Webhook{to.URL, to.Service, to.Unresolved, to.CABundle})
 	})
 	h.With(func(s *fakeapi.Server) {
-		s.SetCaller(&webhook.Caller{Call: client.Call, Release: func() {}, Retake: func() {}})
+		s.SetCaller(&webhook.Caller{Call: client.Call})
 	})
 }

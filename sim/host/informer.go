@@ -59,8 +59,8 @@ func (i *informer) show(v *version) *version {
 	if v.obj.GetObjectKind().GroupVersionKind() == i.gvk {
 		return v
 	}
-	if k := i.process.cluster.server.Kind(i.gvk); k != nil {
-		return v.as(k)
+	if s := i.process.cluster.server; s.Kind(i.gvk) != nil {
+		return v.as(s, s.Kind(i.gvk))
 	}
 	return v
 }

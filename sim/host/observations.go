@@ -170,7 +170,11 @@ func (g *hosted) listed(req *fakeapi.Request, from uint64) {
 func (c *Cluster) selected(req *fakeapi.Request, revision uint64) map[string]bool {
 	list := metav1.ListOptions{LabelSelector: req.List.LabelSelector, FieldSelector: req.List.FieldSelector,
 		ResourceVersion: strconv.FormatUint(revision, 10), ResourceVersionMatch: metav1.ResourceVersionMatchExact}
-	resp, _ := c.server.Do(c.world.Clock.Now(), &fakeapi.Request{Verb: fakeapi.List, Kind: req.Kind,
+	k := req.Kind
+	if list.FieldSelector == "" {
+		k = k.Stored() // no conversion webhook is called
+	}
+	resp, _ := c.server.Do(c.world.Clock.Now(), &fakeapi.Request{Verb: fakeapi.List, Kind: k,
 		Namespace: req.Namespace, List: list})
 	if resp.Err != nil {
 		return nil

@@ -37,14 +37,15 @@ type version struct {
 	sync    uint64     // number of the last reconcile that added this version to its reads
 }
 
-// as returns v with its object in the API version of k; v itself if the API version is equal. It panics on failure.
-func (v *version) as(k *fakeapi.Kind) *version {
+// as returns v with its object in the API version of k, as the server s converts it. It returns v itself if the API
+// version is equal. It panics on failure.
+func (v *version) as(s *fakeapi.Server, k *fakeapi.Kind) *version {
 	for _, w := range v.views {
 		if w.obj.GetObjectKind().GroupVersionKind() == k.GVK {
 			return w
 		}
 	}
-	obj, err := k.Show(v.obj)
+	obj, err := s.Show(k, v.obj)
 	if err != nil {
 		panic(Misuse(fmt.Sprintf("a watch of %s in version %s cannot be sent %s: %v: it is no request that could be "+
 			"refused, so a conversion has to make something of every object that is stored", k.GVK.Kind,

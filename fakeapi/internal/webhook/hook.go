@@ -99,7 +99,8 @@ func (h *Hook) Review() schema.GroupVersionKind {
 type Caller struct {
 	// Call posts a review to a webhook and decodes its response.
 	Call func(to *Endpoint, review, response runtime.Object) error
-	// Release unlocks the server during a call, because the webhook may itself send requests. Retake locks it again.
+	// Release unlocks the server during a call, because the webhook may itself send requests. Retake locks it again. They
+	// are nil if the server stays locked.
 	Release, Retake func()
 }
 

@@ -48,6 +48,10 @@ func main() {
 	if does == "webhook" {
 		go serve()
 	}
+	if does == "converts" {
+		go convert()
+		go readGauges()
+	}
 	if does == "elected" || does == "retries" {
 		go renew()
 	}
@@ -265,13 +269,7 @@ func nap(d time.Duration) {
 // objects with the name late, it does not answer in the first 15 seconds, and it allows them unchanged later.
 func serve() {
 	began := time.Now()
-	for {
-		if _, err := os.Stat("/certs/tls.crt"); err == nil {
-			break
-		}
-		time.Sleep(time.Second)
-	}
-	err := http.ListenAndServeTLS(":9443", "/certs/tls.crt", "/certs/tls.key", http.HandlerFunc(
+	listen(
 		func(w http.ResponseWriter, r *http.Request) {
 			var review struct {
 				Request struct{ UID, Name string }
@@ -294,7 +292,18 @@ func serve() {
 			}
 			fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%t%s}}`,
 				review.Request.UID, review.Request.Name != "bad", patch)
-		}))
+		})
+}
+
+// listen serves webhooks as soon as the certificate exists.
+func listen(f http.HandlerFunc) {
+	for {
+		if _, err := os.Stat("/certs/tls.crt"); err == nil {
+			break
+		}
+		time.Sleep(time.Second)
+	}
+	err := http.ListenAndServeTLS(":9443", "/certs/tls.crt", "/certs/tls.key", f)
 	fmt.Fprintln(os.Stderr, err)
 	os.Exit(1)
 }
