@@ -53,7 +53,8 @@ func load(ctx context.Context, given Operator) (*operator, error) {
 		options = *given.Server
 	}
 	s := &operator{Operator: given, over: ctx.Err, lasts: given.For, server: fakeapi.New(options)}
-	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner, s.accept} {
+	for _, look := range []func() error{s.invariants, s.program, s.define, s.install, s.readOwner,
+		s.arrange, s.convert, s.accept} {
 		if err := look(); err != nil {
 			return nil, err
 		}
@@ -191,20 +192,7 @@ func (s *operator) readOwner() error {
 // accept checks that the server accepts the sample and the objects around it.
 func (s *operator) accept() error {
 	if what := scenarios.Unserved(s.server, s.Controller); what != "" {
-		if err := s.older(); err != nil {
-			return err
-		}
 		return mistake("Controller", "%s", what)
-	}
-	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // Installed contains the object
-		return s.server.Lookup(s.server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName()) != nil
-	})
-	space := func(m manifest) bool { return m.GetKind() == "Namespace" && m.GetName() == s.owner.GetNamespace() }
-	if i := slices.IndexFunc(s.around, space); i >= 0 {
-		first := s.around[i]
-		s.around = slices.Insert(slices.Delete(s.around, i, i+1), 0, first)
-	} else if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
-		s.around = append([]manifest{namespace(ns)}, s.around...)
 	}
 	server := s.server.Fork()
 	for _, m := range append(slices.Clone(s.around), s.owner) {
@@ -225,15 +213,72 @@ func (s *operator) accept() error {
 	return nil
 }
 
-// older returns an error if the sample of a program has another version than the one that its CRD stores.
-func (s *operator) older() error {
-	gvk := s.owner.GroupVersionKind()
-	for _, k := range s.server.Kinds() {
-		if s.Controller.Hosted() && k.GVK.GroupKind() == gvk.GroupKind() && k.GVK != gvk {
-			return s.Sample.place(s.owner, fmt.Errorf("%s has the version %s, but its CRD stores %s: write the sample in version %s",
-				s.owner.at(), gvk.Version, k.GVK.Version, k.GVK.Version))
+// arrange removes the objects in around that exist already, and puts the sample's namespace first.
+func (s *operator) arrange() error {
+	s.around = slices.DeleteFunc(s.around, func(m manifest) bool { // Installed contains the object
+		return s.server.Lookup(s.server.Kind(m.GroupVersionKind()), m.GetNamespace(), m.GetName()) != nil
+	})
+	space := func(m manifest) bool { return m.GetKind() == "Namespace" && m.GetName() == s.owner.GetNamespace() }
+	if i := slices.IndexFunc(s.around, space); i >= 0 {
+		first := s.around[i]
+		s.around = slices.Insert(slices.Delete(s.around, i, i+1), 0, first)
+	} else if ns := s.owner.GetNamespace(); ns != "" && s.server.Lookup(s.server.KindNamed("namespace"), "", ns) == nil {
+		s.around = append([]manifest{namespace(ns)}, s.around...)
+	}
+	return nil
+}
+
+// convert converts the objects of the sample's file to the versions that their CRDs store. If a CRD has a conversion
+// webhook, the program runs in a world without the sample, and converts the object.
+func (s *operator) convert() error {
+	if !s.Controller.Hosted() {
+		return nil
+	}
+	for _, m := range append(slices.Clone(s.around), s.owner) {
+		k := s.server.Kind(m.GroupVersionKind())
+		stored := k.Stored()
+		if k == stored {
+			continue
+		}
+		if err := s.prune(m); err != nil {
+			return s.Sample.place(m, err)
+		}
+		if k.Hooked() {
+			if err := s.ask(m, stored); err != nil {
+				return s.Sample.place(m, fmt.Errorf("%s has the version %s, but its CRD stores %s: %w: write the sample in version %s",
+					m.at(), k.GVK.Version, stored.GVK.Version, err, stored.GVK.Version))
+			}
+		}
+		m.SetGroupVersionKind(stored.GVK)
+		if s.Controller.For == k.GVK {
+			s.Controller.For, s.kind = stored.GVK, stored
 		}
 	}
+	return nil
+}
+
+// ask creates an object in a world in which the program runs, so that its webhook converts the object.
+func (s *operator) ask(m manifest, stored *fakeapi.Kind) error {
+	r, err := s.drawn(nil, nil, nil)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	for _, around := range s.around {
+		if around.GetKind() == "Namespace" {
+			_ = create(r.Server, around) // if it is refused, so is m
+		}
+	}
+	k := s.server.Kind(m.GroupVersionKind())
+	obj, err := m.typed(k)
+	if err != nil {
+		return strict(m.at(), err)
+	}
+	req := &fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj}
+	if _, err := r.Request(req); err != nil {
+		return refusal("the server refuses it", err)
+	}
+	m.Object = bare(shown(r.Server.Lookup(stored, m.GetNamespace(), m.GetName()), stored.GVK)).Object
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -299,18 +298,11 @@ func (i *Idle) Error() string {
 	return fmt.Sprintf("it did nothing for its owner: in a world with %s %s", i.Owner, i.Why())
 }
 
-// unconverted matches the error of a request for objects that only a conversion webhook of the program can convert.
-var unconverted = regexp.MustCompile(`nobody converts \S+ here: no conversion webhook of a hosted program is called, so it must ` +
-	`read the stored version`)
-
 // Why describes the controller's actions without naming the owner. It ends with the last error that was logged, or with
 // the last lines if no line is an error.
 func (i *Idle) Why() string {
 	errors, others := render.Digest(i.Printed)
-	unconverted := unconverted.FindString(strings.Join(i.Printed, "\n"))
 	switch {
-	case unconverted != "":
-		return i.Text + "; " + unconverted
 	case len(errors) > 0:
 		return i.Text + "; the last error that it logged: " + errors[len(errors)-1]
 	case len(others) > 0:

@@ -364,7 +364,7 @@ func likelihood(file string) int {
 }
 
 // compare compares two samples of a kind. The better one comes first. A sample of another version than the stored one is
-// worse, because only the stored version can be watched. A sample without a spec is worse, because kubebuilder generates
+// worse, because it must be converted. A sample without a spec is worse, because kubebuilder generates
 // such samples. A sample whose file has a long name is worse, because it is often a variant. A sample for OpenShift is
 // worse, because it may need kinds that Kubernetes does not have.
 func (f *finder) compare(a, b Object, versions []string) int {

@@ -65,7 +65,7 @@ func TestMistakes(t *testing.T) {
 			}
 		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (the program " +
 			"returned: no status); the simulated server does not serve /statusz"},
-		"a program and a sample of a version that is not stored": {func(s *Subject) {
+		"a sample that only a webhook can convert": {func(s *Subject) {
 			s.Controller = host.Controller{}
 			s.Run = func(context.Context, *rest.Config) error { return nil }
 			crds(`apiVersion: apiextensions.k8s.io/v1
@@ -75,12 +75,15 @@ spec:
   group: example.com
   names: {kind: Widget, plural: widgets}
   scope: Namespaced
+  conversion: {strategy: Webhook, webhook: {conversionReviewVersions: [v1], clientConfig: {url: "https://hook/convert"}}}
   versions:
   - {name: v1beta1, served: true, storage: false, schema: {openAPIV3Schema: {type: object}}}
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 `)(s)
 		}, "apiVersion: example.com/v1beta1\nkind: Widget\nmetadata: {name: a}\n",
-			"SAMPLE:1: widget/a has the version v1beta1, but its CRD stores v1: write the sample in version v1"},
+			"SAMPLE:1: widget/a has the version v1beta1, but its CRD stores v1: the server refuses it: conversion webhook for " +
+				"example.com/v1beta1, Kind=Widget failed: nobody converts widgets.example.com here: Options.Convert has no function " +
+				"for Widget.example.com, and webhooks are called by threelaws serve alone: write the sample in version v1"},
 		"both": {func(s *Subject) { s.Run = func(context.Context, *rest.Config) error { return nil } }, "",
 			"conformance.Subject: Run and Controller exclude each other"},
 		"no kind": {func(s *Subject) { s.Controller.For = schema.GroupVersionKind{} }, "",
