@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
 	"github.com/threelaws/threelaws/sim/host"
@@ -79,6 +78,8 @@ type checking struct {
 	listed map[string]string // state of laws -> the list that was printed for the last sample
 	began  time.Time
 	left   time.Time // the deadline for exploring the cases of the current sample
+
+	glimpses map[*check.File]glimpse
 }
 
 func (c *checking) run(cmd *cobra.Command) error {
@@ -130,13 +131,14 @@ func (c *checking) run(cmd *cobra.Command) error {
 		op.Samples = slices.DeleteFunc(op.Samples, func(f *check.File) bool { return !c.replays(f) })
 	}
 	c.began, c.samples = time.Now(), len(op.Samples)
+	c.glance(ctx, op, hosted)
 	for i, sample := range op.Samples {
 		if ctx.Err() != nil {
 			c.code = worse(c.code, exitInterrupted)
 			break
 		}
-		c.left = c.shareOfSample(c.began.Add(c.Time), len(op.Samples)-i)
-		if i > 0 && c.late() {
+		c.left = c.shareOfSample(c.began.Add(c.Time), c.waiting(op.Samples[i:]))
+		if i > 0 && c.late() && c.glimpses[sample].err == nil {
 			c.leaveOut(op.Samples[i:])
 			break
 		}
@@ -180,47 +182,6 @@ func (c *checking) unmet() {
 			c.report.Notes = append(c.report.Notes, note)
 		}
 	}
-}
-
-// share divides the time until end into n equal parts, and returns the end of the first part.
-func (c *checking) share(end time.Time, n int) time.Time {
-	now := time.Now()
-	return now.Add(end.Sub(now) / time.Duration(n))
-}
-
-// leastForSample is the time that a sample may use even if its equal share is shorter. It is enough for the quiet runs
-// and a few cases of most operators. Samples for which no time remains are left out. The cases of a sample without
-// dependents use no more than this, if other samples follow.
-const leastForSample = 30 * time.Second
-
-// shareOfSample is like share, but a sample gets leastForSample, or all the time until end if this is less.
-func (c *checking) shareOfSample(end time.Time, n int) time.Time {
-	equal, least := c.share(end, n), time.Now().Add(leastForSample)
-	switch {
-	case equal.After(least):
-		return equal
-	case end.Before(least):
-		return end
-	}
-	return least
-}
-
-func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
-
-func (c *checking) leaveOut(samples []*check.File) {
-	for _, sample := range samples {
-		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
-		c.line(checkLine{Note: text}) // the list of all samples at the end also contains it
-		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
-	}
-	all := len(c.report.Samples)
-	each := max(leastForSample, time.Since(c.began)/time.Duration(all-len(samples)))
-	minutes := int((time.Duration(all)*each + time.Minute - 1) / time.Minute)
-	text := fmt.Sprintf("%d of %s left out: name one with --sample FILE, or set --time %dm to check all of them",
-		len(samples), plural(all, "sample"), minutes)
-	c.note(text)
-	c.report.Notes = append(c.report.Notes, text)
-	c.code = worse(c.code, exitUncovered)
 }
 
 func (c *checking) with(op *operator) error {
@@ -272,6 +233,9 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	if len(op.Samples) > 1 {
 		c.say("\n=== %s\n", sample.Name)
 	}
+	if err := c.glimpses[sample].err; err != nil && ctx.Err() == nil {
+		return c.unprepared(op, sample, err)
+	}
 	began := time.Now()
 	if c.fresh != nil {
 		op.Reuse(nil)
@@ -286,45 +250,28 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	if c.Settled != "" {
 		settled = settledBy(c.Settled)
 	}
-	prepare := func() (*check.Plan, error) {
-		return check.Prepare(ctx, check.Operator{Settled: settled, Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs,
-			Installed: op.Installed, Sample: sample, Skip: c.Skip, Edits: c.Edits, Strict: c.Strict, For: c.For, Schedules: c.Schedules,
-			Tell: func(fact string) {
-				runs++
-				line.show("quiet run %d of %s: %s", runs, sample.Name, fact)
-			},
-			Hurry: func() bool { // a replay needs all facts with which the failure was found
-				return c.Schedules == 0 && c.replay == "" && time.Since(began) > allowed/2
-			},
-			Lacking: func(idle *check.Idle, created bool) bool { return op.lacks(idle, created, sample) },
-			Server:  &fakeapi.Options{WebhooksLater: true}})
-	}
-	if len(c.Samples) == 0 {
-		for _, note := range op.define(sample) {
-			line.clear()
-			c.note(note)
+	plan, err := c.prepare(op, sample, line, func() (*check.Plan, error) {
+		given := c.operator(op, hosted, sample)
+		given.Settled = settled
+		given.Tell = func(fact string) {
+			runs++
+			line.show("quiet run %d of %s: %s", runs, sample.Name, fact)
 		}
-	}
-	plan, err := prepare()
-	for notes := op.provide(err, sample); len(notes) > 0; notes = op.provide(err, sample) {
-		line.clear()
-		for _, note := range notes {
-			c.note(note)
+		given.Hurry = func() bool { // a replay needs all facts with which the failure was found
+			return c.Schedules == 0 && c.replay == "" && time.Since(began) > allowed/2
 		}
-		plan, err = prepare()
-	}
+		given.Lacking = func(idle *check.Idle, created bool) bool { return op.lacks(idle, created, sample) }
+		return check.Prepare(ctx, given)
+	})
 	line.clear()
 	switch {
 	case ctx.Err() != nil:
 		c.code = worse(c.code, exitInterrupted)
 		return nil
-	case err != nil && check.Refused(err) && len(op.Next[sample]) > 0:
-		next := op.Next[sample][0]
-		op.Next[next] = op.Next[sample][1:]
-		op.Samples[slices.Index(op.Samples, sample)] = next
-		c.note(err.Error() + "; the next sample of its kind is tried: " + next.Name)
-		return c.try(ctx, op, hosted, next)
 	case err != nil:
+		if next := c.next(op, sample, err); next != nil {
+			return c.try(ctx, op, hosted, next)
+		}
 		return c.unprepared(op, sample, err)
 	}
 	if half := time.Now().Add(allowed / 2); half.After(c.left) {

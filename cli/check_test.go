@@ -270,18 +270,56 @@ func TestCheckAddsObjectOfNextSample(t *testing.T) {
 	}
 }
 
-// A PersistentVolumeClaim that the sample names is added. Others, which the operator may create, are not.
-func TestCheckAddsClaim(t *testing.T) {
+// An object that the sample names and that no file has is made up. Others, which the operator may create, are not.
+func TestCheckMakesUpObjects(t *testing.T) {
 	for said, want := range map[string]string{
-		`PersistentVolumeClaim \"source\" not found`:  "PersistentVolumeClaim default/source of check itself is added: the operator looks for it\n",
-		`persistentvolumeclaims \"source\" not found`: "PersistentVolumeClaim default/source of check itself is added: the operator looks for it\n",
+		`PersistentVolumeClaim \"source\" not found`:  "PersistentVolumeClaim default/source is made up: ",
+		`persistentvolumeclaims \"source\" not found`: "PersistentVolumeClaim default/source is made up: ",
 		`PersistentVolumeClaim \"other\" not found`:   "",
 		`Secret \"source\" not found`:                 "",
+		`Secret \"license\" not found`:                "Secret default/license is made up: ",
+		`ConfigMap \"license\" not found`:             "",
+		`ConfigMap \"settings\" not found`:            "ConfigMap default/settings is made up: ",
+		`Node \"web\" not found`:                      "Node web is made up: ",
+		`Pod \"source\" not found`:                    "",
 	} {
 		c := newChecked(t, idle{lines: func(int) []string { return []string{"2017-03-01T00:00:00Z\tERROR\t{\"error\": \"" + said + "\"}"} }}.hosted())
 		write(t, "config/samples/web.yaml", strings.Replace(set, "{containers: [{name: c, image: i}]}",
-			"{containers: [{name: c, image: i}], volumes: [{name: v, persistentVolumeClaim: {claimName: source}}]}", 1))
-		if out := c.run("-n", "5").out; strings.Count(out, " is added: ") != strings.Count(want, " is added: ") || !strings.Contains(out, want) {
+			"{containers: [{name: c, image: i, envFrom: [{secretRef: {name: license}}, {configMapRef: {name: settings}}]}], "+
+				"volumes: [{name: v, persistentVolumeClaim: {claimName: source}}]}", 1))
+		if out := c.run("-n", "5").out; strings.Count(out, " is made up: ") != min(len(want), 1) || !strings.Contains(out, want) {
+			t.Errorf("%s: want %q\n%s", said, want, out)
+		}
+	}
+}
+
+// If the operator has asked for an absent object, its log need not say so.
+func TestCheckMakesUpWhatWasAskedFor(t *testing.T) {
+	op := current(t, "replicaset")
+	right := op.New
+	op.New = func(env *host.Env) host.Reconciler {
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			if _, err := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Secret"), "default", "license"); err != nil {
+				return errors.New("no license")
+			}
+			return right(env).Sync(ctx, key)
+		})
+	}
+	c := newChecked(t, op)
+	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, envFrom: [{secretRef: {name: license}}]}", 1))
+	c.run("-n", "1", "--case", "one-owner").wants(t, 0, "Secret default/license is made up: ")
+}
+
+// A kind that the operator does not find gets a CRD without a schema, if no file defines it.
+func TestCheckMakesUpCRD(t *testing.T) {
+	for said, want := range map[string]string{
+		`no matches for kind \"Mesh\" in version \"mesh.example.org/v1beta1\"`: "CRD meshs.mesh.example.org is made up without a schema: ",
+		`no matches for kind \"PodSecurityPolicy\" in version \"policy/v1\"`:   "",
+	} {
+		c := newChecked(t, idle{lines: func(int) []string {
+			return []string{"1.4883272143799782e+09\tERROR\t{\"error\": \"" + said + "\"}"}
+		}}.hosted())
+		if out := c.run("-n", "5").out; strings.Count(out, " is made up ") != min(len(want), 1) || !strings.Contains(out, want) {
 			t.Errorf("%s: want %q\n%s", said, want, out)
 		}
 	}

@@ -10,8 +10,9 @@ import (
 	"strings"
 	"sync"
 
-	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
@@ -26,16 +27,26 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	}
 	added, crds := op.addOwn(err), op.lackedCRDs(saidBy(err))
 	op.installCRDs(crds)
+	made := op.madeCRDs(saidBy(err))
+	op.installCRDs(made)
 	other, from := op.addMissing(err, sample)
 	if dir := op.addCertificate(err); dir != "" {
 		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and its manifests mount none")
 	}
 	if other != nil {
-		notes = append(notes, fmt.Sprintf("%s %s of %s is added: the operator looks for it", other.GetKind(),
-			path.Join(other.GetNamespace(), other.GetName()), from))
+		named := other.GetKind() + " " + path.Join(other.GetNamespace(), other.GetName())
+		if from == madeUp {
+			notes = append(notes, named+" is made up: the operator looks for it, and no file has it; --with FILE gives another one")
+		} else {
+			notes = append(notes, fmt.Sprintf("%s of %s is added: the operator looks for it", named, from))
+		}
 	}
 	for _, f := range crds {
 		notes = append(notes, fmt.Sprintf("CRD %s of %s is added: the operator watches its kind", f.Objects[0].GetName(), f.Name))
+	}
+	for _, f := range made {
+		notes = append(notes, fmt.Sprintf("CRD %s is made up without a schema: the operator watches its kind, and no file defines it; "+
+			"--crds FILE gives the real one", f.Objects[0].GetName()))
 	}
 	for _, o := range added {
 		why := "is added: the operator reads its own"
@@ -98,8 +109,9 @@ func apiService() *unstructured.Unstructured {
 // created nothing, an object of another sample.
 func (op *operator) lacks(idle *check.Idle, created bool, sample *check.File) bool {
 	other, _ := op.missing(idle, sample)
-	return len(op.lackedCRDs(saidBy(idle))) > 0 ||
-		!created && other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind()
+	said := saidBy(idle)
+	return len(op.lackedCRDs(said)) > 0 || !created && (len(op.madeCRDs(said)) > 0 ||
+		other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind())
 }
 
 // saidBy returns what an operator that did nothing has printed or put into the status of the sample, or why its webhooks
@@ -112,7 +124,11 @@ func saidBy(err error) string {
 	case !errors.As(err, &idle):
 		return ""
 	}
-	return strings.ReplaceAll(strings.Join(slices.Concat([]string{idle.Text}, idle.Status, idle.Printed), "\n"), `\"`, `"`)
+	said := slices.Concat([]string{idle.Text}, idle.Status, idle.Printed)
+	for _, o := range idle.Absent {
+		said = append(said, fmt.Sprintf("%s %q not found", o.Kind, path.Join(o.Namespace, o.Name)))
+	}
+	return strings.ReplaceAll(strings.Join(said, "\n"), `\"`, `"`)
 }
 
 // define adds the CRDs that the objects beside a sample need, and leaves out objects whose kinds no CRD defines. It returns
@@ -171,7 +187,7 @@ func (op *operator) crdsOf(group, kind string) (all []*check.File) {
 }
 
 // unmatched matches the error of a client that does not find a kind.
-var unmatched = regexp.MustCompile(`\bno matches for kind "(\w+)" in version "([\w.-]+)/`)
+var unmatched = regexp.MustCompile(`\bno matches for kind "(\w+)" in version "([\w.-]+)/(\w+)"`)
 
 // lackedCRDs returns the CRDs of kinds that the operator did not find, according to its output: CRDs of the repository, and
 // otherwise those of its modules.
@@ -191,6 +207,31 @@ func (op *operator) lackedCRDs(said string) (lacked []*check.File) {
 		}
 	}
 	return lacked
+}
+
+// madeCRDs returns CRDs without schemas for the kinds that the operator did not find, and that no file defines. They are
+// kinds of other projects.
+func (op *operator) madeCRDs(said string) (all []*check.File) {
+	for _, match := range unmatched.FindAllStringSubmatch(said, -1) {
+		kind, group, version := match[1], match[2], match[3]
+		known := operator{CRDs: slices.Concat(op.CRDs, all)}
+		if known.hasKind(group, kind) || slices.ContainsFunc(ownKinds().Served(), func(k *fakeapi.Kind) bool { return k.GVK.Group == group }) {
+			continue
+		}
+		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
+		crd := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": plural.Resource + "." + group,
+				"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, made up"}},
+			"spec": map[string]any{"group": group, "scope": "Namespaced",
+				"names": map[string]any{"kind": kind, "plural": plural.Resource},
+				"versions": []any{map[string]any{"name": version, "served": true, "storage": true,
+					"subresources": map[string]any{"status": map[string]any{}},
+					"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object",
+						"x-kubernetes-preserve-unknown-fields": true}}}}}}}
+		all = append(all, &check.File{Name: madeUp, Objects: []check.Object{{Unstructured: crd, Line: 1}}})
+	}
+	return all
 }
 
 // defined returns the group and the kind that a CRD defines.
@@ -252,8 +293,8 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 				}
 			}
 		}
-		if claim := claimOf(sample, what, name, op.home(sample)); best == nil && claim != nil && !has(sample, claim) {
-			best, from = claim, "check itself"
+		if o := made(sample, what, name, op.home(sample)); best == nil && o != nil && !has(sample, o) {
+			best, from = o, madeUp
 		}
 		if best != nil {
 			break
@@ -268,18 +309,60 @@ func has(f *check.File, o *unstructured.Unstructured) bool {
 	})
 }
 
-// claimOf returns a small PersistentVolumeClaim, if the spec of a sample names one. A user has such a claim before the
-// sample. It returns nil for other kinds, because their content is unknown.
-func claimOf(sample *check.File, kind, name, home string) *unstructured.Unstructured {
-	spec, _ := yaml.Marshal(sample.Objects[0].Object["spec"])
-	if strings.TrimSuffix(kind, "s") != "persistentvolumeclaim" || !regexp.MustCompile(`: "?`+regexp.QuoteMeta(name)+`"?\n`).Match(spec) {
+// made returns an object that the operator looks for and that no file has: a small PersistentVolumeClaim, an empty Secret or
+// an empty ConfigMap, if the spec of the sample names it, or a Node that the sample names or that has the sample's name. A
+// user has such an object before the sample. For other kinds it returns nil, because their content is unknown.
+func made(sample *check.File, kind, name, home string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1"}}
+	kind = strings.TrimSuffix(kind, "s")
+	switch o.SetName(name); kind {
+	case "persistentvolumeclaim":
+		o.SetKind("PersistentVolumeClaim")
+		o.Object["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"},
+			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+	case "secret":
+		o.SetKind("Secret")
+	case "configmap":
+		o.SetKind("ConfigMap")
+	case "node":
+		o.SetKind("Node")
+	default:
 		return nil
 	}
-	return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-		"metadata": map[string]any{"name": name, "namespace": home},
-		"spec": map[string]any{"accessModes": []any{"ReadWriteOnce"},
-			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}}}
+	if kind != "node" {
+		o.SetNamespace(home)
+	}
+	if first := sample.Objects[0]; kind == "node" && name == first.GetName() || mentions(first.Object["spec"], "", name, hints[kind]) {
+		return o
+	}
+	return nil
 }
+
+// hints contains, by kind, what the fields that name an object contain: their own names, or those of their parents.
+var hints = map[string]*regexp.Regexp{
+	"secret":                regexp.MustCompile(`(?i)secret|credential|password|token|cert|tls|key|auth`),
+	"configmap":             regexp.MustCompile(`(?i)config|script`),
+	"persistentvolumeclaim": regexp.MustCompile(""),
+	"node":                  regexp.MustCompile(""),
+}
+
+// mentions reports whether v, the value of a field with this path, contains the name in a field whose path matches hint.
+func mentions(v any, path, name string, hint *regexp.Regexp) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, x := range v {
+			if mentions(x, path+"."+key, name, hint) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(x any) bool { return mentions(x, path, name, hint) })
+	}
+	return v == any(name) && hint.MatchString(path)
+}
+
+// madeUp is the name of the file of such an object.
+const madeUp = "no file"
 
 // home returns the namespace in which the operator looks for objects of a sample: that of the sample, or the operator's own
 // if the sample has none.

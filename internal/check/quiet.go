@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -288,10 +289,11 @@ func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
 // Idle is the error for a controller that wrote nothing in a quiet world, except Events.
 type Idle struct {
-	Owner   string   // "widget/sample"
-	Text    string   // what the controller did: "web has written nothing (2 syncs, none of which failed)"
-	Printed []string // the last lines that a program has printed; empty for a reconciler
-	Status  []string // what the status of the owner says about missing progress
+	Owner   string    // "widget/sample"
+	Text    string    // what the controller did: "web has written nothing (2 syncs, none of which failed)"
+	Printed []string  // the last lines that a program has printed; empty for a reconciler
+	Status  []string  // what the status of the owner says about missing progress
+	Absent  []sim.Ref // the objects that the controller has asked for and that do not exist
 }
 
 func (i *Idle) Error() string {
@@ -368,6 +370,12 @@ func (r *quiet) didNothing() *Idle {
 			}
 			i.Text += fmt.Sprintf("; its last Event: %v: %v", e["reason"], cmp.Or(e["message"], e["note"]))
 			break
+		}
+	}
+	for n := range r.World.History.Len() {
+		rec := r.World.History.At(n)
+		if rec.Op == sim.Refusal && rec.Process == r.process && rec.Verb == "get" && rec.Code == http.StatusNotFound {
+			i.Absent = appendOnce(i.Absent, rec.Object)
 		}
 	}
 	i.Printed = r.printed()

@@ -136,7 +136,7 @@ func (f *finder) readEnv(w *Workload) {
 		case e.Name == "":
 			continue
 		case from == nil:
-			v.value = f.defaults(f.watched(e.Name, e.Value))
+			v.value = f.defaults(w, f.watched(e.Name, e.Value))
 		case from.FieldRef != nil:
 			v.field = from.FieldRef.FieldPath
 		case from.ResourceFieldRef != nil:

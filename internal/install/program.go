@@ -177,9 +177,7 @@ func (f *finder) givenMain() error {
 // below cmd with this name, or the only package that the Dockerfile builds.
 func (f *finder) builtBy(r *recipe) string {
 	lines := slices.Clone(r.builds)
-	if text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile")); err == nil {
-		lines = append(lines, readMakefile(text)...)
-	}
+	lines = append(lines, f.makefile().builds...)
 	binary := r.binary()
 	if binary != "" {
 		for _, b := range lines {
@@ -201,6 +199,12 @@ func (f *finder) builtBy(r *recipe) string {
 		return found[0]
 	}
 	return ""
+}
+
+// makefile reads the Makefile of the repository. If there is none, the result is empty.
+func (f *finder) makefile() makefile {
+	text, _ := os.ReadFile(filepath.Join(f.Dir, "Makefile"))
+	return readMakefile(text)
 }
 
 func (f *finder) nameBinaries() {
@@ -238,11 +242,7 @@ func (f *finder) tags() string {
 		lines, file = r.builds, r.file
 	}
 	if len(lines) == 0 {
-		text, err := os.ReadFile(filepath.Join(f.Dir, "Makefile"))
-		if err != nil {
-			return ""
-		}
-		lines, file = readMakefile(text), "Makefile"
+		lines, file = f.makefile().builds, "Makefile"
 	}
 	for _, b := range lines {
 		if b.tags != "" && !strings.ContainsAny(b.tags, "$`") && f.local(b.pkg) == f.Main {

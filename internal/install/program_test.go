@@ -139,12 +139,16 @@ func TestBuildTags(t *testing.T) {
 			"ENTRYPOINT [\"/manager\"]\n-- Makefile --\nbuild:\n\tgo build -tags=c ./cmd\n",
 		"Makefile": "-- Dockerfile --\nFROM x\nRUN make\nENTRYPOINT [\"/manager\"]\n-- Makefile --\nbuild:\n\t" +
 			"go build -tags=a,b -o manager ./cmd\n",
+		"Makefile, for a platform": "-- Dockerfile --\nFROM x\nENTRYPOINT [\"/bin/manager\"]\n-- Dockerfile.alone --\nFROM x\n" +
+			"RUN go build -o manager ./cmd\nENTRYPOINT [\"/manager\"]\n-- Makefile --\nexport TAGS ?= a,b\nbuild:\n\t" +
+			"go build -tags $(TAGS) -o '$(OUT)/manager-linux-$*' cmd/main.go\n",
 	} {
 		r := found(t, mains("cmd", "hack/x")+archive, install.Options{})
 		if r.Tags != "a,b" {
 			t.Errorf("the tags are %q", r.Tags)
 		}
-		wantNote(t, r, "build tags a,b, from "+from)
+		file, _, _ := strings.Cut(from, ",")
+		wantNote(t, r, "build tags a,b, from "+file)
 	}
 }
 

@@ -118,11 +118,12 @@ var (
 	nameLine       = regexp.MustCompile(`(?m)^ +name:[ \t]*["']?([^\s"'#]+)`)
 	kindLine       = regexp.MustCompile(`(?m)^kind:[ \t]*["']?([^\s"'#]+)`)
 	yamlLine       = regexp.MustCompile(`line (\d+)`)
+	macroLine      = regexp.MustCompile(`(?m)^[ \t]*\{%.*%\}[ \t\r]*$`) // of a generator of documentation, such as {% raw %}
 )
 
 func splitText(name string, text []byte) []document {
 	var all []document
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	text = macroLine.ReplaceAll(bytes.TrimPrefix(text, []byte("\ufeff")), nil)
 	for _, part := range yamldoc.Split(text) {
 		lead := 0
 		for line := range bytes.Lines(part.Text) {

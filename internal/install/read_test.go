@@ -283,6 +283,15 @@ func TestSampleWithAName(t *testing.T) {
 	}
 }
 
+// Lines of a documentation generator are ignored.
+func TestSampleWithMacros(t *testing.T) {
+	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- docs/examples/a.yaml --\n{% raw %}\n"+widget("v1", "a", "{x: 1}")+
+		"{% endraw %}\n", install.Options{})
+	if len(r.Samples) != 1 || r.Samples[0].Line != 2 {
+		t.Errorf("samples %v", r.Samples)
+	}
+}
+
 // If there is no sample, objects whose kind or version no CRD serves are noted.
 func TestSamplesOfNoKind(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" +

@@ -70,19 +70,27 @@ func readDockerfile(file string, text []byte) *recipe {
 	return r
 }
 
-func readMakefile(text []byte) []build {
-	values := map[string]string{}
-	assign := regexp.MustCompile(`^([A-Za-z_]\w*)\s*[:?]?=\s*(\S*)$`)
-	var all []build
+// makefile contains the go build commands and the variables of a Makefile. It leaves out variables of several words.
+type makefile struct {
+	builds []build
+	values map[string]string
+}
+
+func readMakefile(text []byte) makefile {
+	m := makefile{values: map[string]string{}}
+	assign := regexp.MustCompile(`^(?:export\s+)?([A-Za-z_]\w*)\s*[:?]?=\s*(\S*)$`)
 	for _, line := range logicalLines(string(text)) {
-		if m := assign.FindStringSubmatch(line); m != nil {
-			values[m[1]] = expand(m[2], values)
+		if is := assign.FindStringSubmatch(line); is != nil {
+			m.values[is[1]] = expand(is[2], m.values)
 			continue
 		}
-		all = append(all, builds(expand(line, values))...)
+		m.builds = append(m.builds, builds(expand(line, m.values))...)
 	}
-	return all
+	return m
 }
+
+// forPlatform matches the end of a binary's name that stands for a platform, such as "-linux-$(ARCH)".
+var forPlatform = regexp.MustCompile(`[-_.](linux|\$).*$`)
 
 // logicalLines joins continued lines and removes comments.
 func logicalLines(text string) []string {
@@ -166,7 +174,7 @@ func builds(line string) []build {
 			}
 			switch flag {
 			case "-o":
-				b.output = path.Base(value)
+				b.output = forPlatform.ReplaceAllString(path.Base(value), "")
 			case "-C":
 				dir = value
 			case "-tags":

@@ -56,7 +56,7 @@ func (f *finder) describe(context.Context) error {
 		f.note("%s %s has no replicas: it is taken to have one", w.GetKind(), w.GetName())
 	}
 	for i, word := range w.command {
-		w.command[i] = f.defaults(word)
+		w.command[i] = f.defaults(w, word)
 	}
 	f.readEnv(w)
 	f.readMounts(w)
@@ -118,11 +118,24 @@ func (f *finder) program(command []string) int {
 // templated matches an envsubst variable such as ${NAME:=value}. Kubernetes does not replace these variables.
 var templated = regexp.MustCompile(`\$\{(\w+)(?::?[-=]([^}]*))?\}`)
 
-func (f *finder) defaults(text string) string {
+// defaults replaces envsubst variables by their default values. A variable without a default has its value in the Makefile.
+// If it has none there, and its name is one of an image, it becomes the image of the workload.
+func (f *finder) defaults(w *Workload, text string) string {
 	return templated.ReplaceAllStringFunc(text, func(ref string) string {
 		m := templated.FindStringSubmatch(ref)
-		f.note("${NAME:=value} in the workload is taken to be the value, as envsubst does: --args and --env give others")
-		return m[2]
+		if m[2] != "" {
+			f.note("${NAME:=value} in the workload is taken to be the value, as envsubst does: --args and --env give others")
+			return m[2]
+		}
+		value, from := f.makefile().values[m[1]], "its value in the Makefile"
+		if value == "" || strings.Contains(value, "$") {
+			value, from = "", "empty"
+			if strings.Contains(m[1], "IMG") || strings.Contains(m[1], "IMAGE") {
+				value, from = w.Container.Image, "the image of the workload"
+			}
+		}
+		f.note("%s in the workload is taken to be %s: --args and --env give another value", ref, from)
+		return value
 	})
 }
 

@@ -98,6 +98,9 @@ containers:
   - {name: NOSECRET, valueFrom: {secretKeyRef: {name: absent, key: x}}}
   - {name: MAYBE, valueFrom: {secretKeyRef: {name: absent, key: x, optional: true}}}
   - {name: EMPTY, value: twice}
+  - {name: OTHER_IMAGE, value: "${IMG}"}
+  - {name: TAG, value: "${TAG}-${NONE}"}
+  - {name: OWN_IMAGE, value: "${OWN_IMG}"}
   - {name: WATCH_NAMESPACE, value: WATCH_NAMESPACE_VALUE}
   - {name: WATCH_NAMESPACES, value: "a,b-c"}
 `, `apiVersion: v1
@@ -115,10 +118,10 @@ apiVersion: v1
 kind: Secret
 metadata: {name: absent, namespace: elsewhere}
 stringData: {x: y}
-`), install.Options{})
+`)+"-- Makefile --\nTAG := v1\nexport IMG ?= example.com/other:$(TAG)\n", install.Options{})
 	want := []string{"C_mode=fast", "C_price=$(POD)", "PLAIN=fast-$(PLAIN)-$(x)", "POD=operator-2", "NAMESPACE=system",
 		"ACCOUNT=robot", "ZONE=a", "IP=10.0.0.3", "CPUS=2", "MEMORY=100", "TOKEN=s3cr3t", "USER=me", "EMPTY=twice",
-		"WATCH_NAMESPACE=", "WATCH_NAMESPACES=a,b-c"}
+		"OTHER_IMAGE=example.com/other:v1", "TAG=v1-", "OWN_IMAGE=widget", "WATCH_NAMESPACE=", "WATCH_NAMESPACES=a,b-c"}
 	if diff := cmp.Diff(want, r.Workload.Process(2).Env); diff != "" {
 		t.Errorf("environment: - want, + got\n%s", diff)
 	}
@@ -131,6 +134,9 @@ stringData: {x: y}
 		t.Errorf("its own objects: - want, + got\n%s", diff)
 	}
 	for _, note := range []string{
+		"${IMG} in the workload is taken to be its value in the Makefile",
+		"${NONE} in the workload is taken to be empty",
+		"${OWN_IMG} in the workload is taken to be the image of the workload",
 		"WATCH_NAMESPACE=WATCH_NAMESPACE_VALUE names no namespace: it is empty, so the operator watches all namespaces",
 		"Secret absent, from which the operator takes its environment, is not in the manifests",
 		"variable REQUEST is not set: the container has no requests.memory",

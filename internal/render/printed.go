@@ -131,7 +131,7 @@ var (
 	klog     = regexp.MustCompile(`^([IWEF])\d{4} [\d:.]+ +\d+ \S+\] (.*)$`)
 	klogErr  = regexp.MustCompile(`\berr="((?:[^"\\]|\\.)*)"`)
 	zapError = regexp.MustCompile(`"err(?:or)?": ?"((?:[^"\\]|\\.)*)"`)
-	stamp    = regexp.MustCompile(`^\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+(Z|[+-][\d:]+)?\s+`)
+	stamp    = regexp.MustCompile(`^(\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+(Z|[+-][\d:]+)?|\d+\.\d{3,}(e\+\d+)?)\s+`)
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
 	// refused matches the errors of the packages flag and pflag. The usage of a program follows, often in many lines.
 	refused = regexp.MustCompile(`^(flag provided but not defined: |unknown (shorthand )?flag: |flag needs an argument: |` +

@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim/host"
+)
+
+// glimpse is what the first quiet run with a sample has shown.
+type glimpse struct {
+	created bool  // the operator creates objects for the sample
+	err     error // why the sample cannot be checked, or nil
+}
+
+// glance runs the operator once with each of several samples, and sorts the samples: first those for which the operator
+// creates objects, and last those that cannot be checked. These need no time later. glance uses at most a third of --time.
+func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller) {
+	if len(op.Samples) < 2 || c.Schedules != 0 || c.replay != "" {
+		return
+	}
+	c.glimpses = map[*check.File]glimpse{}
+	line := c.progress()
+	defer line.clear()
+	for i := 0; i < len(op.Samples) && ctx.Err() == nil && time.Since(c.began) < c.Time/3; i++ {
+		sample := op.Samples[i]
+		line.show("watching the operator once with each sample: %s", sample.Name)
+		var seen glimpse
+		ends := false
+		_, seen.err = c.prepare(op, sample, line, func() (*check.Plan, error) {
+			given := c.operator(op, hosted, sample)
+			given.Lacking = func(idle *check.Idle, created bool) bool {
+				seen.created, ends = created, !op.lacks(idle, created, sample)
+				return true
+			}
+			plan, err := check.Prepare(ctx, given)
+			if ends {
+				err = nil
+			}
+			return plan, err
+		})
+		if next := c.next(op, sample, seen.err); next != nil {
+			i--
+			continue
+		}
+		c.glimpses[sample] = seen
+	}
+	rank := func(sample *check.File) int {
+		switch seen, is := c.glimpses[sample]; {
+		case !is:
+			return 2
+		case seen.err != nil:
+			return 3
+		case seen.created:
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(op.Samples, func(a, b *check.File) int { return rank(a) - rank(b) })
+}
+
+// waiting returns the number of equal parts of the remaining time, of which the first of these samples gets one. Samples
+// without dependents share one part, and samples that cannot be checked get none.
+func (c *checking) waiting(samples []*check.File) (parts int) {
+	if c.glimpses == nil || !c.glimpses[samples[0]].created {
+		fit := slices.DeleteFunc(slices.Clone(samples), func(f *check.File) bool { return c.glimpses[f].err != nil })
+		return max(len(fit), 1)
+	}
+	others := false
+	for _, f := range samples {
+		switch seen := c.glimpses[f]; {
+		case seen.created:
+			parts++
+		case seen.err == nil:
+			others = true
+		}
+	}
+	if others {
+		parts++
+	}
+	return parts
+}
+
+// operator returns the part of a [check.Operator] that is equal in each use of a sample.
+func (c *checking) operator(op *operator, hosted func(host.Controller) host.Controller, sample *check.File) check.Operator {
+	return check.Operator{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs, Installed: op.Installed,
+		Sample: sample, Skip: c.Skip, Edits: c.Edits, Strict: c.Strict, For: c.For, Schedules: c.Schedules,
+		Server: &fakeapi.Options{WebhooksLater: true}}
+}
+
+// prepare calls once until the operator lacks nothing that can be added.
+func (c *checking) prepare(op *operator, sample *check.File, line *progressLine, once func() (*check.Plan, error)) (
+	*check.Plan, error) {
+	note := func(notes []string) {
+		for _, text := range notes {
+			line.clear()
+			c.note(text)
+		}
+	}
+	if len(c.Samples) == 0 {
+		note(op.define(sample))
+	}
+	plan, err := once()
+	for notes := op.provide(err, sample); len(notes) > 0; notes = op.provide(err, sample) {
+		note(notes)
+		plan, err = once()
+	}
+	return plan, err
+}
+
+// next replaces a sample that the server refuses by the next sample of its kind, and returns that, or nil.
+func (c *checking) next(op *operator, sample *check.File, err error) *check.File {
+	if err == nil || !check.Refused(err) || len(op.Next[sample]) == 0 {
+		return nil
+	}
+	next := op.Next[sample][0]
+	op.Next[next] = op.Next[sample][1:]
+	op.Samples[slices.Index(op.Samples, sample)] = next
+	c.note(err.Error() + "; the next sample of its kind is tried: " + next.Name)
+	return next
+}
+
+// share divides the time until end into n equal parts, and returns the end of the first part.
+func (c *checking) share(end time.Time, n int) time.Time {
+	now := time.Now()
+	return now.Add(end.Sub(now) / time.Duration(n))
+}
+
+// leastForSample is the time that a sample may use even if its equal share is shorter. It is enough for the quiet runs
+// and a few cases of most operators. Samples for which no time remains are left out. The cases of a sample without
+// dependents use no more than this, if other samples follow.
+const leastForSample = 30 * time.Second
+
+// shareOfSample is like share, but a sample gets leastForSample, or all the time until end if this is less.
+func (c *checking) shareOfSample(end time.Time, n int) time.Time {
+	equal, least := c.share(end, n), time.Now().Add(leastForSample)
+	switch {
+	case equal.After(least):
+		return equal
+	case end.Before(least):
+		return end
+	}
+	return least
+}
+
+func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
+
+func (c *checking) leaveOut(samples []*check.File) {
+	for _, sample := range samples {
+		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
+		c.line(checkLine{Note: text}) // the list of all samples at the end also contains it
+		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+	}
+	all := len(c.report.Samples)
+	each := max(leastForSample, time.Since(c.began)/time.Duration(all-len(samples)))
+	minutes := int((time.Duration(all)*each + time.Minute - 1) / time.Minute)
+	text := fmt.Sprintf("%d of %s left out: name one with --sample FILE, or set --time %dm to check all of them",
+		len(samples), plural(all, "sample"), minutes)
+	c.note(text)
+	c.report.Notes = append(c.report.Notes, text)
+	c.code = worse(c.code, exitUncovered)
+}
