@@ -238,7 +238,9 @@ func (l *life) Send(s *host.Stream, e watch.Event) {
 		delete(l.streams, s)
 	}
 	l.tell(m)
-	l.room.quiet.Stir()
+	if !quiet.IsLock(e.Object) { // a renewal for each two seconds would never let the world settle
+		l.room.quiet.Stir()
+	}
 }
 
 // read returns the available bytes of a feed, valid until the next call. It stops when a read does not fill the buffer.

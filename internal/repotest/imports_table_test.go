@@ -145,7 +145,7 @@ var edges = []edge{
 	{"internal/overlay", nil, "the overlay patches the standard library, and knows no world"},
 	{"internal/overlay/wire", nil, "the protocol is compiled into the standard library"},
 	{"sim/trial", []string{"sim", "sim/host", "sim/law", "internal/objectdiff", "internal/fight", "internal/render",
-		"internal/steptimeout", "fakeapi", apimachinery},
+		"internal/steptimeout", "internal/quiet", "fakeapi", apimachinery},
 		"a trial joins host, laws and page, so that no runner leaves one out"},
 	{"internal/audit", []string{"sim", "sim/host", "sim/law", "internal/fight", "internal/render", apimachinery,
 		"k8s.io/utils/lru"},

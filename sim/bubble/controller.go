@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim/host"
 )
 
@@ -91,5 +92,7 @@ func (p *hosted) Send(s *host.Stream, e watch.Event) {
 		p.room.seed()
 	}
 	p.room.in(func() { p.life.send(s, e) })
-	p.room.quiet.Stir()
+	if !quiet.IsLock(e.Object) {
+		p.room.quiet.Stir()
+	}
 }

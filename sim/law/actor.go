@@ -30,7 +30,7 @@ const (
 // Reasons of records that end a run.
 const (
 	Disturbed = "disturbed" // in an Unsettled record: a process is down or a watch is paused
-	CutShort  = "cut short" // in a Settled record: the time limit was reached, and only timers were left
+	CutShort  = "cut short" // in a Settled record: the time limit was reached, or a program lacks a server outside of the world
 )
 
 // Actor is a process that is judged: it runs a controller with a Contract.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/objectdiff"
+	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -128,7 +129,7 @@ func (o *ownTrigger) reset() {
 }
 
 func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
-	if r.Before == nil || r.After == nil || reportsOnly(r) || r.Object.Kind == "Lease" {
+	if r.Before == nil || r.After == nil || reportsOnly(r) || quiet.IsLock(r.After) {
 		return
 	}
 	// a write at time 0 without a trigger starts no chain; in most worlds, this saves all comparisons

@@ -3,9 +3,11 @@ package trial
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
+	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/internal/steptimeout"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
@@ -231,14 +233,31 @@ func (t *Trial) Settle(l Limits) Settling {
 	t.rest.reset()
 	switch {
 	case s.Middle != "":
-	case s.Settled && (beats || t.World.Quiet()):
+	case s.Settled && (beats || t.World.Quiet()) && !t.reachesOut():
 		t.Cluster.Settled("")
+	case s.Settled && (beats || t.World.Quiet()):
+		t.Cluster.Settled(law.CutShort)
 	case s.Settled && l.Rest:
 		t.Cluster.Settled(law.CutShort)
 	case !s.Settled && !s.Fight && !s.Broken && !s.Ended:
 		t.unsettled(&s)
 	}
 	return s
+}
+
+// unreached matches the error of a program that connects to a server outside of the world.
+var unreached = regexp.MustCompile(`\bdial (tcp|udp|unix)\b|no such host|connection refused|network is unreachable`)
+
+// manyErrors is the number of equal errors after which a program retries its work for ever.
+const manyErrors = 5
+
+// reachesOut reports whether a program retries its work for ever because it cannot reach a server outside of the world.
+// Such a program cannot complete its work, so it is judged as if the world's time had ended.
+func (t *Trial) reachesOut() bool {
+	return slices.ContainsFunc(t.Cluster.Processes(), func(p *host.Process) bool {
+		last, times := render.LastError(p.Printed(linesOfPoll))
+		return times >= manyErrors && unreached.MatchString(last)
+	})
 }
 
 func (t *Trial) idle(e []sim.Action) bool { return len(e) == 0 || e[0].Class == sim.Fault }

@@ -57,6 +57,14 @@ func retry() {
 	}
 }
 
+// follow watches the lock.
+func follow() {
+	if r, err := http.Get(api + "endpoints?watch=1"); err == nil {
+		io.Copy(io.Discard, r.Body)
+		r.Body.Close()
+	}
+}
+
 // report sends an Event every minute.
 func report() {
 	for range time.Tick(time.Minute) {

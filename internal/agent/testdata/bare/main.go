@@ -52,11 +52,14 @@ func main() {
 		go convert()
 		go readGauges()
 	}
-	if does == "elected" || does == "retries" {
+	if does == "elected" || does == "retries" || does == "follows" {
 		go renew()
 	}
-	if does == "retries" {
+	if does == "retries" || does == "follows" {
 		go retry()
+	}
+	if does == "follows" {
+		go follow()
 	}
 	if does == "reports" {
 		go report()
