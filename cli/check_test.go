@@ -310,6 +310,33 @@ func TestCheckMakesUpWhatWasAskedFor(t *testing.T) {
 	c.run("-n", "1", "--case", "one-owner").wants(t, 0, "Secret default/license is made up: ")
 }
 
+// An object of a file is added even if the operator creates something without it, unless the operator creates the object.
+func TestCheckAddsToWorkingSample(t *testing.T) {
+	for _, creates := range []bool{false, true} {
+		op := current(t, "replicaset")
+		right := op.New
+		op.New = func(env *host.Env) host.Reconciler {
+			return host.SyncFunc(func(ctx context.Context, key string) error {
+				_, err := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("ConfigMap"), "default", "other")
+				if creates && err != nil {
+					m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "other", Namespace: "default"}}
+					if _, err := env.Client.Create(ctx, m); err != nil {
+						return err
+					}
+				}
+				return right(env).Sync(ctx, key)
+			})
+		}
+		c := newChecked(t, op)
+		c.samples = []string{"other.yaml"}
+		write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")
+		got := c.run("-n", "1", "--case", "one-owner")
+		if strings.Contains(got.out, "ConfigMap default/other of other.yaml is added: ") == creates {
+			t.Errorf("creates: %t\n%s%s", creates, got.out, got.err)
+		}
+	}
+}
+
 // A kind that the operator does not find gets a CRD without a schema, if no file defines it.
 func TestCheckMakesUpCRD(t *testing.T) {
 	for said, want := range map[string]string{

@@ -17,6 +17,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
 	"github.com/threelaws/threelaws/internal/check"
+	"github.com/threelaws/threelaws/sim"
 )
 
 // provide adds what the operator lacks, if err says that it did nothing for a sample for that reason. It returns a note
@@ -105,13 +106,13 @@ func apiService() *unstructured.Unstructured {
 		"spec":     map[string]any{"ports": []any{map[string]any{"name": "https", "port": int64(443)}}}}}
 }
 
-// lacks reports whether the operator lacks something that provide adds, although it did something: a CRD, or, if it
-// created nothing, an object of another sample.
+// lacks reports whether the operator lacks something that provide adds, although it did something: a CRD or an object that
+// a file has, or, if it created nothing, something that can be made up.
 func (op *operator) lacks(idle *check.Idle, created bool, sample *check.File) bool {
-	other, _ := op.missing(idle, sample)
+	other, from := op.missing(idle, sample)
 	said := saidBy(idle)
-	return len(op.lackedCRDs(said)) > 0 || !created && (len(op.madeCRDs(said)) > 0 ||
-		other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind())
+	return len(op.lackedCRDs(said)) > 0 || !created && len(op.madeCRDs(said)) > 0 ||
+		(!created || from != madeUp) && other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind()
 }
 
 // saidBy returns what an operator that did nothing has printed or put into the status of the sample, or why its webhooks
@@ -288,7 +289,7 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 				if !exact && op.namespaced(found) {
 					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), op.home(sample)))
 				}
-				if !has(sample, found) && (best == nil || exact) {
+				if !has(sample, found) && !wasCreated(err, found) && (best == nil || exact) {
 					best, from = found, f.Name
 				}
 			}
@@ -301,6 +302,13 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 		}
 	}
 	return best, from
+}
+
+// wasCreated reports whether an object was created in the world of err, an [check.Idle].
+func wasCreated(err error, o *unstructured.Unstructured) bool {
+	idle := (*check.Idle)(nil)
+	return errors.As(err, &idle) &&
+		slices.Contains(idle.Created, sim.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()})
 }
 
 func has(f *check.File, o *unstructured.Unstructured) bool {

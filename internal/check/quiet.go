@@ -289,6 +289,7 @@ func told(o sim.Ref) bool { return o.Kind == "Event" || o.Kind == "Lease" }
 
 // Idle is the error for a controller that wrote nothing in a quiet world, except Events.
 type Idle struct {
+	Created []sim.Ref // the objects that were created in this world
 	Owner   string    // "widget/sample"
 	Text    string    // what the controller did: "web has written nothing (2 syncs, none of which failed)"
 	Printed []string  // the last lines that a program has printed; empty for a reconciler
@@ -374,8 +375,11 @@ func (r *quiet) didNothing() *Idle {
 	}
 	for n := range r.World.History.Len() {
 		rec := r.World.History.At(n)
-		if rec.Op == sim.Refusal && rec.Process == r.process && rec.Verb == "get" && rec.Code == http.StatusNotFound {
+		switch {
+		case rec.Op == sim.Refusal && rec.Process == r.process && rec.Verb == "get" && rec.Code == http.StatusNotFound:
 			i.Absent = appendOnce(i.Absent, rec.Object)
+		case rec.Op == sim.Commit && rec.Before == nil:
+			i.Created = appendOnce(i.Created, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 	}
 	i.Printed = r.printed()
