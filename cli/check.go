@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/scenarios"
@@ -80,6 +81,8 @@ type checking struct {
 	left   time.Time // the deadline for exploring the cases of the current sample
 
 	glimpses map[*check.File]glimpse
+	flexible bool                        // --time is not given
+	denied   map[schema.GroupKind]string // kind -> why a webhook of the operator denied the last sample of this kind
 }
 
 func (c *checking) run(cmd *cobra.Command) error {
@@ -130,7 +133,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 		op.Others = slices.Concat(op.Samples, op.Others)
 		op.Samples = slices.DeleteFunc(op.Samples, func(f *check.File) bool { return !c.replays(f) })
 	}
-	c.began, c.samples = time.Now(), len(op.Samples)
+	c.began, c.samples, c.denied = time.Now(), len(op.Samples), map[schema.GroupKind]string{}
 	c.glance(ctx, op, hosted)
 	for i, sample := range op.Samples {
 		if ctx.Err() != nil {
@@ -230,11 +233,11 @@ func (c *checking) note(text string) {
 
 func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller,
 	sample *check.File) error {
-	if len(op.Samples) > 1 {
-		c.say("\n=== %s\n", sample.Name)
-	}
 	if err := c.glimpses[sample].err; err != nil && ctx.Err() == nil {
 		return c.unprepared(op, sample, err)
+	}
+	if len(op.Samples) > 1 {
+		c.say("\n=== %s\n", sample.Name)
 	}
 	began := time.Now()
 	if c.fresh != nil {
@@ -298,7 +301,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	s.Shown = plan.String()
 	c.say("\n%s\n", s.Shown)
 	c.report.Samples = append(c.report.Samples, s)
-	if least := time.Now().Add(leastForSample); !plan.HasDependents() && sample != op.Samples[len(op.Samples)-1] && least.Before(c.left) {
+	if least := time.Now().Add(leastForSample); !plan.HasDependents() && c.othersWait(op, sample) && least.Before(c.left) {
 		c.left = least // other samples need the time more
 	}
 	cases := c.chosen(plan)

@@ -173,7 +173,7 @@ func (c *checking) unprepared(op *operator, sample *check.File, err error) error
 	l := checkLine{Name: sample.Name, Skipped: text}
 	short := text
 	if idle := (*check.Idle)(nil); errors.As(err, &idle) {
-		short = sample.Name + ": it did nothing for its owner"
+		short = sample.Name + didNothing
 		if first := c.idle[idle.Why()]; first != "" {
 			text = short + ", as with " + first
 		} else {
@@ -228,6 +228,12 @@ func (c *checking) idles(op *operator, sample *check.File, idle *check.Idle) str
 	return text
 }
 
+// The list of samples at the end has these texts after the name of a sample.
+const (
+	didNothing = ": it did nothing for its owner"
+	leftOut    = ": left out, because the time was over"
+)
+
 func (c *checking) finish() error {
 	elapsed := time.Since(c.began)
 	c.report.Seconds, c.report.ExitCode = elapsed.Seconds(), c.code
@@ -241,12 +247,27 @@ func (c *checking) finish() error {
 		return c.encode(&c.report)
 	}
 	if len(c.report.Samples) > 1 {
+		named := map[string][]string{} // for the ends of lines that many samples have: the samples
 		for _, s := range c.report.Samples {
 			text := cmp.Or(s.short, s.Text)
 			if s.plan != nil {
 				text = s.Sample + ": " + text
 			}
-			c.printf("\n%s", text)
+			switch text {
+			case s.Sample + didNothing, s.Sample + leftOut:
+				end := strings.TrimPrefix(text, s.Sample)
+				named[end] = append(named[end], s.Sample)
+			default:
+				c.printf("\n%s", text)
+			}
+		}
+		for _, end := range []string{didNothing, leftOut} {
+			switch all := named[end]; {
+			case len(all) == 1:
+				c.printf("\n%s%s", all[0], end)
+			case len(all) > 1:
+				c.printf("\n%d samples%s: %s", len(all), end, strings.Join(all, ", "))
+			}
 		}
 		c.printf("\n%s, %s\n", plural(len(c.report.Samples), "sample"), round(elapsed))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -18,7 +19,8 @@ type glimpse struct {
 }
 
 // glance runs the operator once with each of several samples, and sorts the samples: first those for which the operator
-// creates objects, and last those that cannot be checked. These need no time later. glance uses at most a third of --time.
+// creates objects, and last those that cannot be checked. These need no time later. glance uses about a third of --time.
+// If the operator creates objects for several samples, the default of --time is longer.
 func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller) {
 	if len(op.Samples) < 2 || c.Schedules != 0 || c.replay != "" {
 		return
@@ -31,58 +33,80 @@ func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Co
 		line.show("watching the operator once with each sample: %s", sample.Name)
 		var seen glimpse
 		ends := false
+		within, stop := context.WithTimeout(ctx, max(c.Time/3/time.Duration(len(op.Samples)), leastForGlance))
 		_, seen.err = c.prepare(op, sample, line, func() (*check.Plan, error) {
 			given := c.operator(op, hosted, sample)
 			given.Lacking = func(idle *check.Idle, created bool) bool {
 				seen.created, ends = created, !op.lacks(idle, created, sample)
 				return true
 			}
-			plan, err := check.Prepare(ctx, given)
+			plan, err := check.Prepare(within, given)
 			if ends {
 				err = nil
 			}
 			return plan, err
 		})
+		over := within.Err() != nil
+		if stop(); over {
+			continue
+		}
 		if next := c.next(op, sample, seen.err); next != nil {
 			i--
 			continue
 		}
 		c.glimpses[sample] = seen
 	}
-	rank := func(sample *check.File) int {
-		switch seen, is := c.glimpses[sample]; {
-		case !is:
-			return 2
-		case seen.err != nil:
-			return 3
-		case seen.created:
-			return 0
-		}
-		return 1
+	slices.SortStableFunc(op.Samples, func(a, b *check.File) int { return c.rank(a) - c.rank(b) })
+	create := len(slices.DeleteFunc(slices.Clone(op.Samples), func(f *check.File) bool { return c.rank(f) > 0 }))
+	if longer := min(create-1, mostLonger); c.flexible && longer > 0 {
+		c.Time += time.Duration(longer) * time.Minute
+		c.note(fmt.Sprintf("the operator creates objects for %d samples, which share %s: --time gives another limit", create, c.Time))
 	}
-	slices.SortStableFunc(op.Samples, func(a, b *check.File) int { return rank(a) - rank(b) })
+}
+
+// leastForGlance is the time after which a look at a sample may be ended. mostLonger is the number of minutes by which the
+// default of --time may grow.
+const (
+	leastForGlance = 15 * time.Second
+	mostLonger     = 3
+)
+
+// rank returns the place of a sample: 0 if the operator creates objects for it, 1 if that is unknown, 2 if it creates
+// nothing, and 3 if the sample cannot be checked.
+func (c *checking) rank(sample *check.File) int {
+	switch seen, is := c.glimpses[sample]; {
+	case !is:
+		return 1
+	case seen.err != nil:
+		return 3
+	case seen.created:
+		return 0
+	}
+	return 2
 }
 
 // waiting returns the number of equal parts of the remaining time, of which the first of these samples gets one. Samples
 // without dependents share one part, and samples that cannot be checked get none.
 func (c *checking) waiting(samples []*check.File) (parts int) {
-	if c.glimpses == nil || !c.glimpses[samples[0]].created {
+	if c.rank(samples[0]) > 1 || c.glimpses == nil {
 		fit := slices.DeleteFunc(slices.Clone(samples), func(f *check.File) bool { return c.glimpses[f].err != nil })
 		return max(len(fit), 1)
 	}
-	others := false
+	others := 0
 	for _, f := range samples {
-		switch seen := c.glimpses[f]; {
-		case seen.created:
+		switch c.rank(f) {
+		case 0, 1:
 			parts++
-		case seen.err == nil:
-			others = true
+		case 2:
+			others = 1
 		}
 	}
-	if others {
-		parts++
-	}
-	return parts
+	return parts + others
+}
+
+// othersWait reports whether a later sample can be checked.
+func (c *checking) othersWait(op *operator, sample *check.File) bool {
+	return slices.ContainsFunc(op.Samples[slices.Index(op.Samples, sample)+1:], func(f *check.File) bool { return c.glimpses[f].err == nil })
 }
 
 // operator returns the part of a [check.Operator] that is equal in each use of a sample.
@@ -112,10 +136,19 @@ func (c *checking) prepare(op *operator, sample *check.File, line *progressLine,
 	return plan, err
 }
 
-// next replaces a sample that the server refuses by the next sample of its kind, and returns that, or nil.
+// next replaces a sample that the server refuses by the next sample of its kind, and returns that, or nil. If a webhook
+// refuses two samples of a kind for the same reason, next returns nil.
 func (c *checking) next(op *operator, sample *check.File, err error) *check.File {
 	if err == nil || !check.Refused(err) || len(op.Next[sample]) == 0 {
 		return nil
+	}
+	if check.RefusedByWebhook(err) {
+		_, why, _ := strings.Cut(err.Error(), "denied the request: ")
+		kind := sample.Objects[0].GroupVersionKind().GroupKind()
+		if why != "" && c.denied[kind] == why {
+			return nil
+		}
+		c.denied[kind] = why
 	}
 	next := op.Next[sample][0]
 	op.Next[next] = op.Next[sample][1:]
@@ -153,7 +186,7 @@ func (c *checking) leaveOut(samples []*check.File) {
 	for _, sample := range samples {
 		text := fmt.Sprintf("%s: left out: --time %s is over", sample.Name, c.Time)
 		c.line(checkLine{Note: text}) // the list of all samples at the end also contains it
-		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text})
+		c.report.Samples = append(c.report.Samples, &sampleTried{Sample: sample.Name, Text: text, short: sample.Name + leftOut})
 	}
 	all := len(c.report.Samples)
 	each := max(leastForSample, time.Since(c.began)/time.Duration(all-len(samples)))

@@ -31,8 +31,8 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.StringArrayVar(&c.skips, "skip", nil, "a case or a law to leave out, as NAME=REASON; may be repeated")
 	fl.StringArrayVar(&c.accepts, "accept", nil,
 		"a known violation, such as '{law: exact-sum, case: orphan, object: svc/web, reason: ...}'; may be repeated")
-	fl.DurationVar(&c.Time, "time", 3*time.Minute,
-		"time limit for all samples and cases together; building the operator does not count")
+	fl.DurationVar(&c.Time, "time", 0, "time limit for all samples and cases together; building the operator does not count "+
+		"(default 3m, and up to 6m if several samples have dependents)")
 	fl.DurationVar(&c.For, "for", 0, "the simulated time after which each cluster ends; by default it ends when it settles, or "+
 		"after the third tick of an operator that works at fixed intervals")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
@@ -102,7 +102,7 @@ func (c *checking) settle(cmd *cobra.Command) error {
 		return usage("--replay %s: no such file", c.replay)
 	}
 	switch {
-	case c.Time <= 0:
+	case c.Time < 0 || c.Time == 0 && given("time"):
 		return usage("--time=%s: schedules need some time", c.Time)
 	case c.For < 0:
 		return usage("--for=%s: at least 0", c.For)
@@ -114,6 +114,9 @@ func (c *checking) settle(cmd *cobra.Command) error {
 		return usage("--budget=%d: at least 1", c.Budget)
 	case c.Workers < 0:
 		return usage("--workers=%d: at least 0", c.Workers)
+	}
+	if c.flexible = c.Time == 0; c.flexible {
+		c.Time = 3 * time.Minute
 	}
 	if c.set = c.faults != ""; c.set && c.faults != "none" {
 		var what string

@@ -153,7 +153,7 @@ func TestCheckIdle(t *testing.T) {
 	c.samples = []string{"b.yaml"}
 	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
 	got := c.run("-n", "5")
-	got.wants(t, scenarios.ExitUsage, "\nb.yaml: it did nothing for its owner\n2 samples, ", "config/samples/web.yaml: it did nothing for its "+
+	got.wants(t, scenarios.ExitUsage, "\n2 samples: it did nothing for its owner: config/samples/web.yaml, b.yaml\n2 samples, ", "config/samples/web.yaml: it did nothing for its "+
 		"owner: ", " (the program returned: exit status 1); the last error that it logged: ERROR no cloud: set CLOUD; --args, ",
 		"; -v shows what it logged", "\nb.yaml: it did nothing for its owner, as with config/samples/web.yaml\n")
 	if strings.Count(got.err, "\n") != 2 || strings.Contains(got.out, "set CLOUD") {
@@ -281,6 +281,9 @@ func TestCheckMakesUpObjects(t *testing.T) {
 		`ConfigMap \"license\" not found`:             "",
 		`ConfigMap \"settings\" not found`:            "ConfigMap default/settings is made up: ",
 		`Node \"web\" not found`:                      "Node web is made up: ",
+		`the pull secret does not exist`:              "Secret default/license is made up: ",
+		`no ConfigMap, its name is not found`:         "ConfigMap default/settings is made up: ",
+		`secrets are forbidden`:                       "",
 		`Pod \"source\" not found`:                    "",
 	} {
 		c := newChecked(t, idle{lines: func(int) []string { return []string{"2017-03-01T00:00:00Z\tERROR\t{\"error\": \"" + said + "\"}"} }}.hosted())
@@ -308,6 +311,18 @@ func TestCheckMakesUpWhatWasAskedFor(t *testing.T) {
 	c := newChecked(t, op)
 	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, envFrom: [{secretRef: {name: license}}]}", 1))
 	c.run("-n", "1", "--case", "one-owner").wants(t, 0, "Secret default/license is made up: ")
+}
+
+// If an operator does nothing for a sample, another sample that it names is added.
+func TestCheckAddsNamedSample(t *testing.T) {
+	c := newChecked(t, idle{lines: func(int) []string { return nil }}.hosted())
+	c.samples = []string{"other.yaml"}
+	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, env: [{name: CLUSTER, value: other}]}", 1))
+	write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")
+	const want = "ConfigMap default/other of other.yaml is added: the sample names it\n"
+	if out := c.run("-n", "5").out; strings.Count(out, want) != 1 {
+		t.Error(out)
+	}
 }
 
 // An object of a file is added even if the operator creates something without it, unless the operator creates the object.
@@ -655,7 +670,7 @@ func TestCheckInTime(t *testing.T) {
 		"  two-owners             left out: no time is left\n", " 1 of 34 cases were explored, ",
 		"explored in fewer than 5 schedules, so set a longer --time: one-owner\n", "left out, so set a longer --time: faults, two-owners, ",
 		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n",
-		"config/samples/second.yaml: left out: --time 1ms is over\n")
+		"config/samples/second.yaml: left out, because the time was over\n")
 }
 
 // Many samples get at least 30 seconds each. A case ends at most ten seconds late, unless there is no result yet or its

@@ -10,9 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
@@ -31,11 +29,16 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	made := op.madeCRDs(saidBy(err))
 	op.installCRDs(made)
 	other, from := op.addMissing(err, sample)
+	if refers := op.referred(sample); other == nil && refers != nil && isIdle(err) {
+		op.add(sample, refers.Unstructured)
+		notes = append(notes, fmt.Sprintf("%s%s %s of %s is added: the sample names it", op.forSample(sample), refers.GetKind(),
+			path.Join(refers.GetNamespace(), refers.GetName()), refers.file))
+	}
 	if dir := op.addCertificate(err); dir != "" {
 		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and its manifests mount none")
 	}
 	if other != nil {
-		named := other.GetKind() + " " + path.Join(other.GetNamespace(), other.GetName())
+		named := op.forSample(sample) + other.GetKind() + " " + path.Join(other.GetNamespace(), other.GetName())
 		if from == madeUp {
 			notes = append(notes, named+" is made up: the operator looks for it, and no file has it; --with FILE gives another one")
 		} else {
@@ -57,6 +60,14 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 		notes = append(notes, fmt.Sprintf("%s %s/%s %s", o.GetKind(), o.GetNamespace(), o.GetName(), why))
 	}
 	return notes
+}
+
+// forSample returns the prefix of a note about one of several samples.
+func (op *operator) forSample(sample *check.File) string {
+	if len(op.Samples) < 2 {
+		return ""
+	}
+	return sample.Name + ": "
 }
 
 // strange matches the error of a program for a flag that it does not have.
@@ -111,7 +122,7 @@ func apiService() *unstructured.Unstructured {
 func (op *operator) lacks(idle *check.Idle, created bool, sample *check.File) bool {
 	other, from := op.missing(idle, sample)
 	said := saidBy(idle)
-	return len(op.lackedCRDs(said)) > 0 || !created && len(op.madeCRDs(said)) > 0 ||
+	return len(op.lackedCRDs(said)) > 0 || !created && len(op.madeCRDs(said)) > 0 || !created && op.referred(sample) != nil ||
 		(!created || from != madeUp) && other != nil && other.GroupVersionKind() != sample.Objects[0].GroupVersionKind()
 }
 
@@ -210,31 +221,6 @@ func (op *operator) lackedCRDs(said string) (lacked []*check.File) {
 	return lacked
 }
 
-// madeCRDs returns CRDs without schemas for the kinds that the operator did not find, and that no file defines. They are
-// kinds of other projects.
-func (op *operator) madeCRDs(said string) (all []*check.File) {
-	for _, match := range unmatched.FindAllStringSubmatch(said, -1) {
-		kind, group, version := match[1], match[2], match[3]
-		known := operator{CRDs: slices.Concat(op.CRDs, all)}
-		if known.hasKind(group, kind) || slices.ContainsFunc(ownKinds().Served(), func(k *fakeapi.Kind) bool { return k.GVK.Group == group }) {
-			continue
-		}
-		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
-		crd := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-			"metadata": map[string]any{"name": plural.Resource + "." + group,
-				"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, made up"}},
-			"spec": map[string]any{"group": group, "scope": "Namespaced",
-				"names": map[string]any{"kind": kind, "plural": plural.Resource},
-				"versions": []any{map[string]any{"name": version, "served": true, "storage": true,
-					"subresources": map[string]any{"status": map[string]any{}},
-					"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object",
-						"x-kubernetes-preserve-unknown-fields": true}}}}}}}
-		all = append(all, &check.File{Name: madeUp, Objects: []check.Object{{Unstructured: crd, Line: 1}}})
-	}
-	return all
-}
-
 // defined returns the group and the kind that a CRD defines.
 func defined(crd check.Object) (group, kind string) {
 	group, _, _ = unstructured.NestedString(crd.Object, "spec", "group")
@@ -289,7 +275,7 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 				if !exact && op.namespaced(found) {
 					found.SetNamespace(cmp.Or(strings.TrimSuffix(namespace, "/"), op.home(sample)))
 				}
-				if !has(sample, found) && !wasCreated(err, found) && (best == nil || exact) {
+				if !has(sample, found) && !wasCreated(err, found) && !op.isOwn(found) && (best == nil || exact) {
 					best, from = found, f.Name
 				}
 			}
@@ -299,6 +285,11 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 		}
 		if best != nil {
 			break
+		}
+	}
+	if best == nil {
+		if best = op.unnamed(said, sample); best != nil {
+			from = madeUp
 		}
 	}
 	return best, from
@@ -311,66 +302,19 @@ func wasCreated(err error, o *unstructured.Unstructured) bool {
 		slices.Contains(idle.Created, sim.Ref{Kind: o.GetKind(), Namespace: o.GetNamespace(), Name: o.GetName()})
 }
 
+// isOwn reports whether an object has the kind and the name of the operator's workload or of one of its Pods. A patch of the
+// workload may be in another file.
+func (op *operator) isOwn(o *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(op.Own, func(own *unstructured.Unstructured) bool {
+		return own.GetKind() == o.GetKind() && own.GetName() == o.GetName()
+	})
+}
+
 func has(f *check.File, o *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(f.Objects, func(has check.Object) bool {
 		return has.GroupVersionKind() == o.GroupVersionKind() && has.GetName() == o.GetName() && has.GetNamespace() == o.GetNamespace()
 	})
 }
-
-// made returns an object that the operator looks for and that no file has: a small PersistentVolumeClaim, an empty Secret or
-// an empty ConfigMap, if the spec of the sample names it, or a Node that the sample names or that has the sample's name. A
-// user has such an object before the sample. For other kinds it returns nil, because their content is unknown.
-func made(sample *check.File, kind, name, home string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1"}}
-	kind = strings.TrimSuffix(kind, "s")
-	switch o.SetName(name); kind {
-	case "persistentvolumeclaim":
-		o.SetKind("PersistentVolumeClaim")
-		o.Object["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"},
-			"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
-	case "secret":
-		o.SetKind("Secret")
-	case "configmap":
-		o.SetKind("ConfigMap")
-	case "node":
-		o.SetKind("Node")
-	default:
-		return nil
-	}
-	if kind != "node" {
-		o.SetNamespace(home)
-	}
-	if first := sample.Objects[0]; kind == "node" && name == first.GetName() || mentions(first.Object["spec"], "", name, hints[kind]) {
-		return o
-	}
-	return nil
-}
-
-// hints contains, by kind, what the fields that name an object contain: their own names, or those of their parents.
-var hints = map[string]*regexp.Regexp{
-	"secret":                regexp.MustCompile(`(?i)secret|credential|password|token|cert|tls|key|auth`),
-	"configmap":             regexp.MustCompile(`(?i)config|script`),
-	"persistentvolumeclaim": regexp.MustCompile(""),
-	"node":                  regexp.MustCompile(""),
-}
-
-// mentions reports whether v, the value of a field with this path, contains the name in a field whose path matches hint.
-func mentions(v any, path, name string, hint *regexp.Regexp) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, x := range v {
-			if mentions(x, path+"."+key, name, hint) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, func(x any) bool { return mentions(x, path, name, hint) })
-	}
-	return v == any(name) && hint.MatchString(path)
-}
-
-// madeUp is the name of the file of such an object.
-const madeUp = "no file"
 
 // home returns the namespace in which the operator looks for objects of a sample: that of the sample, or the operator's own
 // if the sample has none.
@@ -400,13 +344,54 @@ func (op *operator) namespaced(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// addMissing adds an object of another sample, and its namespace, to a sample, if err says that the operator did not find
-// the object. It adds no object of the sample's kind, because that would be a second sample.
+// referral is an object that a sample names, and its file.
+type referral struct {
+	*unstructured.Unstructured
+	file string
+}
+
+// referred returns an object of another kind that the spec of the sample names, from another sample; nil if there is none.
+func (op *operator) referred(sample *check.File) *referral {
+	files := slices.Concat(op.Samples, op.Others)
+	for _, s := range op.Samples {
+		files = append(files, op.Next[s]...)
+	}
+	first := sample.Objects[0]
+	for _, f := range files {
+		o := f.Objects[0].DeepCopy()
+		if f == sample || o.GroupVersionKind().GroupKind() == first.GroupVersionKind().GroupKind() || o.GetName() == "default" ||
+			!specNames(first, o.GetName(), anyPath) {
+			continue
+		}
+		if o.GetNamespace() == "" && op.namespaced(o) {
+			o.SetNamespace(op.home(sample))
+		}
+		if !has(sample, o) {
+			return &referral{o, f.Name}
+		}
+	}
+	return nil
+}
+
+// isIdle reports whether err says that the operator did nothing, or too little.
+func isIdle(err error) bool {
+	is := (*check.Idle)(nil)
+	return errors.As(err, &is)
+}
+
+// addMissing adds an object of another sample to a sample, if err says that the operator did not find the object. It adds
+// no object of the sample's kind, because that would be a second sample.
 func (op *operator) addMissing(err error, sample *check.File) (added *unstructured.Unstructured, from string) {
 	added, from = op.missing(err, sample)
 	if added == nil || added.GroupVersionKind() == sample.Objects[0].GroupVersionKind() {
 		return nil, ""
 	}
+	op.add(sample, added)
+	return added, from
+}
+
+// add adds an object and its namespace to a sample.
+func (op *operator) add(sample *check.File, added *unstructured.Unstructured) {
 	sample.Objects = slices.Clone(sample.Objects)
 	if name := added.GetNamespace(); name != "" && name != cmp.Or(sample.Objects[0].GetNamespace(), "default") {
 		space := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
@@ -416,5 +401,4 @@ func (op *operator) addMissing(err error, sample *check.File) (added *unstructur
 		}
 	}
 	sample.Objects = append(sample.Objects, check.Object{Unstructured: added})
-	return added, from
 }
