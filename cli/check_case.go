@@ -405,7 +405,7 @@ func (j *caseJSON) line() string {
 		what += fmt.Sprintf(", violated in %d: %s", max(j.Failed, 1), strings.Join(laws, ", "))
 	case j.ExitCode == scenarios.ExitNondetermine:
 		what = "two runs of one schedule differ"
-	case len(j.Errors) > 0:
+	case len(j.Errors) > 0 && j.Schedules == 0:
 		what = "not explored"
 	case j.Unsettled > 0:
 		what += fmt.Sprintf(", %d did not settle", j.Unsettled)

@@ -466,6 +466,13 @@ func TestCheckOwn(t *testing.T) {
 	}
 }
 
+// A case is explored even if its kept failure cannot be replayed.
+func TestCheckExploresBesideUnfitFailure(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	write(t, "testdata/threelaws/replicaset-one-owner/always-settle-0001.txtar", "no failure\n")
+	c.run("-n", "2", "--case", "one-owner").wants(t, scenarios.ExitUsage, "  one-owner              2 schedules", "always-settle-0001.txtar")
+}
+
 // If the server refuses a sample, the next sample of its kind is tried.
 func TestCheckTriesNextSample(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
@@ -873,6 +880,8 @@ func TestCheckExitCodes(t *testing.T) {
 		}}
 		find := func(context.Context, *settings) (*operator, error) { return &op, nil }
 		Command{operators: find}.try(ctx, "check").wants(t, exitInterrupted)
+		op.Host = func(context.Context) (func(host.Controller) host.Controller, error) { return nil, errors.New("signal: killed") }
+		Command{operators: find}.try(ctx, "explore", "--main", ".", "testdata/settles.txtar").wants(t, exitInterrupted, "interrupted")
 	})
 }
 

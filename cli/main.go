@@ -148,7 +148,11 @@ func execute(ctx context.Context, a *app, args []string) (code int) {
 	if err == nil && a.lost != nil {
 		err = usage("cannot print everything: %v", a.lost)
 	}
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil: // a build that was interrupted fails, for example
+		fmt.Fprintf(a.err, "%s: interrupted\n", a.name)
+		return exitInterrupted
+	case err != nil:
 		a.complain(err)
 		return exitCode(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
 	"net/http"
@@ -67,14 +68,19 @@ func (l *life) ask(m wire.Message) wire.Message {
 	if _, waits := c.pass(); !waits {
 		return c.reply(l.room.now())
 	}
-	// While a webhook answers, the server waits and the scheduler cannot run. So the webhook's requests run at once.
-	if l.renews(c.call) || l.answering && !c.call.Watches {
+	if l.renews(c.call) {
+		l.asking = true
 		l.execute(c.call)
+		l.asking = false
 		return c.reply(l.room.now())
 	}
 	c.reports = l.passing && quiet.Reports(c.call.Request)
 	l.calls[c.id], l.open[c.call] = c, c
-	l.asked = append(l.asked, c.call)
+	if l.answering > 0 && !c.call.Watches {
+		l.inner = append(l.inner, c)
+	} else {
+		l.asked = append(l.asked, c.call)
+	}
 	var park wire.Message
 	park.Num(wire.Park)
 	return park
@@ -203,15 +209,23 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 // answersWithin is the time limit of a webhook, measured by the clock of its process.
 const answersWithin = 10 * time.Second
 
+// deepest is the number of webhooks of a program that may answer at a time. Each one but the first is called because of a
+// request of the one before.
+const deepest = 10
+
 // webhook calls a webhook of the program. No step of the world runs during the call, so a webhook that waits for an
-// event times out.
+// event times out. The server waits too, so it executes the requests of the program at once.
 func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body []byte) (*http.Response, error) {
-	if l.answering {
-		return nil, errors.New("a webhook that is called while another of its program answers is not modelled")
+	switch {
+	case l.asking:
+		return nil, errors.New("a webhook for the renewal of a leader election lock is not modelled")
+	case l.answering == deepest:
+		return nil, fmt.Errorf("%d webhooks of the program answer already, each because of a request of the one before", deepest)
 	}
 	l.called++
+	call := l.called
 	m := wire.Command(wire.Call, l.room.now())
-	m.Num(l.called)
+	m.Num(call)
 	m.Num(port)
 	name := ""
 	if req.URL.Scheme == "https" {
@@ -227,20 +241,29 @@ func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body [
 	m.Text(req.URL.String())
 	m.Header(req.Header)
 	m.Bytes(body)
-	l.answering = true
+	l.answering++
 	alive := l.tell(m)
-	for until := l.came + answersWithin; alive && !l.answered() && l.next != 0 && l.next <= until; {
+	for until := l.came + answersWithin; alive && !l.answered(call) && (len(l.inner) > 0 || l.next != 0 && l.next <= until); {
+		if len(l.inner) > 0 {
+			alive = l.executeInner()
+			continue
+		}
 		alive = l.tell(wire.Command(wire.Pass, sim.Epoch.Add(l.next).UnixNano()))
 	}
-	l.answering = false
+	if l.answering--; l.answering == 0 {
+		for _, c := range l.inner { // the webhook has answered without waiting for these
+			l.asked = append(l.asked, c.call)
+		}
+		l.inner = nil
+	}
 	if !alive {
 		return nil, io.ErrUnexpectedEOF
 	}
-	answer, is := l.process.answers[l.called]
+	answer, is := l.process.answers[call]
 	if !is {
 		return nil, context.DeadlineExceeded
 	}
-	delete(l.process.answers, l.called)
+	delete(l.process.answers, call)
 	if text := answer.TakeText(); text != "" {
 		return nil, errors.New(text)
 	}
@@ -251,7 +274,24 @@ func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body [
 	return resp, nil
 }
 
-func (l *life) answered() bool {
-	_, is := l.process.answers[l.called]
+// executeInner executes a request that the program has made while one of its webhooks answers. It returns false if the
+// process has ended.
+func (l *life) executeInner() bool {
+	c := l.inner[0]
+	l.inner = l.inner[1:]
+	if c.gone {
+		return true
+	}
+	l.execute(c.call)
+	if l.process == nil {
+		return false
+	}
+	delete(l.open, c.call)
+	delete(l.calls, c.id)
+	return l.tell(c.reply(l.room.now()))
+}
+
+func (l *life) answered(call int64) bool {
+	_, is := l.process.answers[call]
 	return is
 }

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/yaml"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -90,6 +89,19 @@ func TestConversionWebhook(t *testing.T) {
 	}
 }
 
+// While a validating webhook answers, it reads a Gauge in another version, so the same program converts the Gauge.
+func TestWebhookCallsWebhook(t *testing.T) {
+	b := program(t, "bare", "converts")
+	b.Projections = certificates
+	w := converting(t, sim.Zero{})
+	defer w.Stop()
+	w.Start("keeper", b.Controller(keeper))
+	w.Settle(trial.Limits{Writes: 1000, Steps: 500})
+	validate(t, w, agent.Authority)
+	must(t, create(w, configMap("listed")))
+	refused(t, w, "absent", "denied the request")
+}
+
 // A conversion takes the time of the program. Two runs of a seed are equal nevertheless.
 func TestConversionsRepeat(t *testing.T) {
 	b := program(t, "bare", "converts")
@@ -143,11 +155,6 @@ func TestSampleIsConverted(t *testing.T) {
 	if !strings.Contains(world, "level: 9cm") || !strings.Contains(world, "apiVersion: example.com/v2") {
 		t.Errorf("the world is\n%s", world)
 	}
-}
-
-func hookService() *corev1.Service {
-	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook", Namespace: "default"}, Spec: corev1.ServiceSpec{
-		Ports: []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(9443)}}}}
 }
 
 // gauges returns a CRD whose stored version v2 has a text where v1 has a number.

@@ -38,8 +38,10 @@ type life struct {
 	execute   func(*host.Call)
 	announced host.Announced
 	passing   bool             // the process is advancing its clock
-	answering bool             // a webhook of the process is being called
+	asking    bool             // the process waits for the answer of a request that is executed at once
+	answering int              // the number of the process's webhooks that are being called
 	called    int64            // the number of the last call to a webhook
+	inner     []*call          // requests that were made while a webhook is being called
 	projected []string         // the resourceVersion of each object of Binary.Projections when its files were written
 	buffer    []byte           // for encoding an event
 	threads   map[int64]uint64 // goroutines, numbered in the order of their first requests
@@ -57,6 +59,7 @@ func (l *life) Start() {
 	l.process.all = &l.pod.printed
 	l.over, l.err, l.asked, l.queries, l.next, l.late = false, nil, nil, nil, 0, 0
 	l.calls, l.open, l.streams = map[int64]*call{}, map[*host.Call]*call{}, map[*host.Stream]*call{}
+	l.answering, l.inner, l.asking = 0, nil, false
 	l.projected, l.threads = make([]string, len(l.binary.Projections)), map[int64]uint64{}
 	l.room.lives = append(l.room.lives, l)
 	m := wire.Command(wire.Open, l.room.now())

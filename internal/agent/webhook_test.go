@@ -116,8 +116,18 @@ func serving(name string) *corev1.Secret {
 // register creates the Service and the configuration of a webhook for ConfigMaps.
 func register(t *testing.T, w *trial.Trial, bundle string) {
 	t.Helper()
-	must(t, create(w, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook", Namespace: "default"}, Spec: corev1.ServiceSpec{
-		Ports: []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(9443)}}}}))
+	must(t, create(w, hookService()))
+	validate(t, w, bundle)
+}
+
+func hookService() *corev1.Service {
+	return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "hook", Namespace: "default"}, Spec: corev1.ServiceSpec{
+		Ports: []corev1.ServicePort{{Port: 443, TargetPort: intstr.FromInt32(9443)}}}}
+}
+
+// validate creates the configuration of a webhook for ConfigMaps.
+func validate(t *testing.T, w *trial.Trial, bundle string) {
+	t.Helper()
 	must(t, create(w, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: "hook"},
 		Webhooks: []admissionregistrationv1.ValidatingWebhook{{Name: "hook.example.com",
 			AdmissionReviewVersions: []string{"v1"}, SideEffects: ptr.To(admissionregistrationv1.SideEffectClassNone),

@@ -303,11 +303,15 @@ func goListError(stderr string, err error) string {
 		return fmt.Sprintf("go.mod requires Go %s, and the go command in PATH is %s: install that release, or set "+
 			"GOTOOLCHAIN=auto, so that the go command downloads it", m[1], m[2])
 	}
+	said := ""
 	for line := range strings.Lines(stderr) {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "go: "))
-		if line != "" && !strings.HasPrefix(line, "downloading ") {
-			return "go list: " + strings.TrimRight(line, ":;")
+		switch response, is := strings.CutPrefix(line, "server response:"); {
+		case is && said != "":
+			return said + ":" + response
+		case line != "" && !strings.HasPrefix(line, "downloading ") && said == "":
+			said = "go list: " + strings.TrimRight(line, ":;")
 		}
 	}
-	return fmt.Sprintf("go list: %v", err)
+	return cmp.Or(said, fmt.Sprintf("go list: %v", err))
 }

@@ -15,6 +15,10 @@ import (
 // convert serves a conversion webhook: a Gauge of version v1 has the level 7, where one of version v2 has the level "7cm".
 func convert() {
 	listen(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/validate" {
+			validate(w, r)
+			return
+		}
 		var review struct {
 			Request struct {
 				UID               string           `json:"uid"`
@@ -43,6 +47,18 @@ func convert() {
 		json.NewEncoder(w).Encode(map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
 			"response": map[string]any{"uid": review.Request.UID, "convertedObjects": review.Request.Objects, "result": result}})
 	})
+}
+
+// validate allows an object if there is a Gauge of its name with the level 7.
+func validate(w http.ResponseWriter, r *http.Request) {
+	var review struct {
+		Request struct{ UID, Name string }
+	}
+	json.NewDecoder(r.Body).Decode(&review)
+	var g gauge
+	get(http.DefaultClient, "http://apiserver/apis/example.com/v1/namespaces/default/gauges/"+review.Request.Name, &g)
+	fmt.Fprintf(w, `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":%q,"allowed":%t}}`,
+		review.Request.UID, g.Spec.Level == 7)
 }
 
 type gauge struct {
