@@ -140,7 +140,8 @@ func (c *checking) run(cmd *cobra.Command) error {
 			c.code = worse(c.code, exitInterrupted)
 			break
 		}
-		c.left = c.shareOfSample(c.began.Add(c.Time), c.waiting(op.Samples[i:]))
+		parts, reserve := c.waiting(op.Samples[i:])
+		c.left = c.shareOfSample(c.began.Add(c.Time-reserve), parts)
 		if i > 0 && c.late() && c.glimpses[sample].err == nil {
 			c.leaveOut(op.Samples[i:])
 			break

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/check"
 	"github.com/threelaws/threelaws/sim/host"
@@ -85,23 +87,22 @@ func (c *checking) rank(sample *check.File) int {
 	return 2
 }
 
-// waiting returns the number of equal parts of the remaining time, of which the first of these samples gets one. Samples
-// without dependents share one part, and samples that cannot be checked get none.
-func (c *checking) waiting(samples []*check.File) (parts int) {
+// waiting returns the number of equal parts of the remaining time, of which the first of these samples gets one, and the
+// time to reserve for samples without dependents. Samples that cannot be checked get no time.
+func (c *checking) waiting(samples []*check.File) (parts int, reserve time.Duration) {
 	if c.rank(samples[0]) > 1 || c.glimpses == nil {
 		fit := slices.DeleteFunc(slices.Clone(samples), func(f *check.File) bool { return c.glimpses[f].err != nil })
-		return max(len(fit), 1)
+		return max(len(fit), 1), 0
 	}
-	others := 0
 	for _, f := range samples {
 		switch c.rank(f) {
 		case 0, 1:
 			parts++
 		case 2:
-			others = 1
+			reserve = leastForSample
 		}
 	}
-	return parts + others
+	return parts, reserve
 }
 
 // othersWait reports whether a later sample can be checked.
@@ -134,6 +135,35 @@ func (c *checking) prepare(op *operator, sample *check.File, line *progressLine,
 		plan, err = once()
 	}
 	return plan, err
+}
+
+// referral is an object that a sample names, and its file.
+type referral struct {
+	*unstructured.Unstructured
+	file string
+}
+
+// referred returns an object of another kind that the spec of the sample names, from another sample; nil if there is none.
+func (op *operator) referred(sample *check.File) *referral {
+	files := slices.Concat(op.Samples, op.Others)
+	for _, s := range op.Samples {
+		files = append(files, op.Next[s]...)
+	}
+	first := sample.Objects[0]
+	for _, f := range files {
+		o := f.Objects[0].DeepCopy()
+		if f == sample || o.GroupVersionKind().GroupKind() == first.GroupVersionKind().GroupKind() || o.GetName() == "default" ||
+			!specNames(first, o.GetName(), anyPath) {
+			continue
+		}
+		if o.GetNamespace() == "" && op.namespaced(o) {
+			o.SetNamespace(op.home(sample))
+		}
+		if !has(sample, o) {
+			return &referral{o, f.Name}
+		}
+	}
+	return nil
 }
 
 // next replaces a sample that the server refuses by the next sample of its kind, and returns that, or nil. If a webhook

@@ -880,7 +880,9 @@ func TestCheckExitCodes(t *testing.T) {
 		}}
 		find := func(context.Context, *settings) (*operator, error) { return &op, nil }
 		Command{operators: find}.try(ctx, "check").wants(t, exitInterrupted)
-		op.Host = func(context.Context) (func(host.Controller) host.Controller, error) { return nil, errors.New("signal: killed") }
+		op.Host = func(context.Context) (func(host.Controller) host.Controller, error) {
+			return nil, errors.New("signal: killed")
+		}
 		Command{operators: find}.try(ctx, "explore", "--main", ".", "testdata/settles.txtar").wants(t, exitInterrupted, "interrupted")
 	})
 }

@@ -344,35 +344,6 @@ func (op *operator) namespaced(o *unstructured.Unstructured) bool {
 	return false
 }
 
-// referral is an object that a sample names, and its file.
-type referral struct {
-	*unstructured.Unstructured
-	file string
-}
-
-// referred returns an object of another kind that the spec of the sample names, from another sample; nil if there is none.
-func (op *operator) referred(sample *check.File) *referral {
-	files := slices.Concat(op.Samples, op.Others)
-	for _, s := range op.Samples {
-		files = append(files, op.Next[s]...)
-	}
-	first := sample.Objects[0]
-	for _, f := range files {
-		o := f.Objects[0].DeepCopy()
-		if f == sample || o.GroupVersionKind().GroupKind() == first.GroupVersionKind().GroupKind() || o.GetName() == "default" ||
-			!specNames(first, o.GetName(), anyPath) {
-			continue
-		}
-		if o.GetNamespace() == "" && op.namespaced(o) {
-			o.SetNamespace(op.home(sample))
-		}
-		if !has(sample, o) {
-			return &referral{o, f.Name}
-		}
-	}
-	return nil
-}
-
 // isIdle reports whether err says that the operator did nothing, or too little.
 func isIdle(err error) bool {
 	is := (*check.Idle)(nil)

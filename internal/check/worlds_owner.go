@@ -232,6 +232,7 @@ func (f *found) replaced(s *operator) place {
 	rival := f.rival(s)
 	e, fewer := f.fewer()
 	left, err := f.surplus(s, e, fewer)
+	left = slices.DeleteFunc(left, func(d manifest) bool { return !slices.Contains(f.watches, d.GetKind()) })
 	switch {
 	case f.lone(rival) != "":
 		p.why = f.lone(rival)
@@ -244,7 +245,7 @@ func (f *found) replaced(s *operator) place {
 	case f.second.Unstructured == nil:
 		p.why = "no second owner can stand beside its sample"
 	case len(left) == 0:
-		p.why = "with fewer dependents, it still has all that it names"
+		p.why = "with fewer dependents, it still has all that it names and watches"
 	}
 	if p.why != "" {
 		return p

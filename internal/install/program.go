@@ -235,6 +235,7 @@ func (f *finder) nameBinaries() {
 }
 
 // tags returns the build tags of the main package in the Dockerfile or, if no Dockerfile builds anything, in the Makefile.
+// It returns "" if one of the build commands has no tags.
 func (f *finder) tags() string {
 	var lines []build
 	file := ""
@@ -244,8 +245,14 @@ func (f *finder) tags() string {
 	if len(lines) == 0 {
 		lines, file = f.makefile().builds, "Makefile"
 	}
-	for _, b := range lines {
-		if b.tags != "" && !strings.ContainsAny(b.tags, "$`") && f.local(b.pkg) == f.Main {
+	own := slices.DeleteFunc(slices.Clone(lines), func(b build) bool { return f.local(b.pkg) != f.Main })
+	for _, b := range own {
+		if b.tags == "" { // a build with tags is one of several branches, for example for FIPS
+			return ""
+		}
+	}
+	for _, b := range own {
+		if !strings.ContainsAny(b.tags, "$`") {
 			f.note("build tags %s, from %s", b.tags, file)
 			return b.tags
 		}
@@ -297,7 +304,7 @@ func goListError(stderr string, err error) string {
 			"GOFLAGS=-mod=mod"
 	}
 	if m := embedded.FindString(stderr); m != "" {
-		return m + ": if it is generated, generate it first (make generate, make build)"
+		return m + ": if it is generated, generate it first (make generate, make build); if it is in a submodule, run git submodule update --init"
 	}
 	if m := newerGo.FindStringSubmatch(stderr); m != nil {
 		return fmt.Sprintf("go.mod requires Go %s, and the go command in PATH is %s: install that release, or set "+

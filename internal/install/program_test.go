@@ -152,6 +152,15 @@ func TestBuildTags(t *testing.T) {
 	}
 }
 
+// If the Dockerfile also builds the main package without tags, there are none.
+func TestNoBuildTags(t *testing.T) {
+	r := found(t, mains("cmd")+"-- Dockerfile --\nFROM x\nRUN if [ \"$FIPS\" = true ]; then \\\n  go build -tags fips -o manager ./cmd; \\\n"+
+		"  else go build -o manager ./cmd; fi\nENTRYPOINT [\"/manager\"]\n", install.Options{})
+	if r.Tags != "" {
+		t.Errorf("the tags are %q", r.Tags)
+	}
+}
+
 // A repository may build several programs that could be the operator.
 func TestOtherMainPackages(t *testing.T) {
 	r := found(t, mains("cmd/nfd-master", "cmd/nfd-worker", "cmd/kubectl-nfd")+

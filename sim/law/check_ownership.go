@@ -128,6 +128,9 @@ func (j *Judge) misnamed(r *sim.Record, how string) {
 	w := &j.write
 	ref := w.NewOwner
 	switch {
+	case w.For.Namespace != "" && r.Object.Namespace == "":
+		j.Report(Informed, how+" with a ControllerRef to "+w.For.String()+", which is in a namespace: an object without a "+
+			"namespace cannot have such an owner")
 	case w.For.Namespace != "" && w.For.Namespace != r.Object.Namespace:
 		j.Report(Informed, how+" with a ControllerRef to "+w.For.String()+", which in another namespace counts as gone")
 	case ref.Kind != w.For.Kind:

@@ -45,7 +45,7 @@ type resting struct {
 	lull    time.Duration       // the time until which the world is in a lull (see lulled); 0 for none
 	changed bool                // something has changed, so the next call of waits resets the counts
 	knocks  map[worker][]string // worker -> messages of refusals that are no change, in the worker's current reconcile
-	again   map[attempt]refused // the writes that were refused with 409
+	again   map[attempt]refused // the writes that were refused
 	wrote   map[sim.Ref]int     // object without its UID -> index of the last commit
 	waited  bool                // only timers were left once
 	states  map[uint64]int      // from then on: state or shape of an object -> how many writes to its status had it
@@ -60,7 +60,8 @@ type attempt struct {
 // refused says when a write was last refused, and the longest time between two refusals.
 type refused struct {
 	at, longest time.Duration
-	record      int // index of the last refusal
+	record      int    // index of the last refusal
+	message     string // of a webhook; "" for other refusals
 }
 
 type worker struct {
@@ -92,6 +93,7 @@ func (r *resting) digest(h *sim.Hash, now time.Duration) {
 		one.Word(uint64(min(now-last.at, againMost)))
 		one.Word(uint64(last.longest))
 		one.Bool(r.wrote[a.object] > last.record)
+		one.String(last.message)
 		attempts += sim.Mix(uint64(one))
 	}
 	h.Word(attempts)
@@ -138,7 +140,7 @@ func (r *resting) note(rec *sim.Record, withheld bool, ignored func(*sim.Record)
 	case sim.Refusal:
 		if again := r.repeats(rec, ignored); rec.Code != http.StatusForbidden {
 			r.changed = r.changed || !withheld && !again
-			if rec.Verb == "create" {
+			if rec.Verb == "create" && (!again || rec.Code == http.StatusConflict) {
 				return
 			}
 		}
@@ -175,12 +177,16 @@ func (r *resting) returns(rec *sim.Record) bool {
 // manyCounts is the number of writes after which a number in a status counts as a counter, and not as progress.
 const manyCounts = 50
 
-// repeats reports whether a write is refused again because the object exists, or because another version of it exists.
-// For example, an operator may begin each poll with the creation of its objects, or its two instances may poll at the
+// byWebhook is in the message of a refusal by an admission webhook.
+const byWebhook = "admission webhook \""
+
+// repeats reports whether a webhook refuses a write again for the same reason, at least a second later, or whether a write
+// is refused again because the object exists, or because another version of it exists. For example, an operator may begin each poll with the creation of its objects, or its two instances may poll at the
 // same time. If the process ignores the refusal, it repeats its work for another reason. Otherwise, only creations at
 // about equal intervals count, and conflicts after another write to the object.
 func (r *resting) repeats(rec *sim.Record, ignored func(*sim.Record) bool) bool {
-	if rec.Code != http.StatusConflict {
+	webhook := strings.Contains(rec.Message, byWebhook)
+	if rec.Code != http.StatusConflict && !webhook {
 		return false
 	}
 	if r.again == nil {
@@ -192,7 +198,13 @@ func (r *resting) repeats(rec *sim.Record, ignored func(*sim.Record) bool) bool 
 	if !known {
 		every = 0
 	}
-	r.again[a] = refused{rec.At, max(every, last.longest), rec.Index}
+	now := refused{at: rec.At, longest: max(every, last.longest), record: rec.Index}
+	if webhook {
+		now.message = rec.Message
+	}
+	if r.again[a] = now; webhook {
+		return known && every >= againLeast && now.message == last.message
+	}
 	if rec.Verb != "create" {
 		return known && (r.wrote[a.object] > last.record || ignored(rec))
 	}
