@@ -180,10 +180,11 @@ const manyCounts = 50
 // byWebhook is in the message of a refusal by an admission webhook.
 const byWebhook = "admission webhook \""
 
-// repeats reports whether a webhook refuses a write again for the same reason, at least a second later, or whether a write
-// is refused again because the object exists, or because another version of it exists. For example, an operator may begin each poll with the creation of its objects, or its two instances may poll at the
-// same time. If the process ignores the refusal, it repeats its work for another reason. Otherwise, only creations at
-// about equal intervals count, and conflicts after another write to the object.
+// repeats reports whether a webhook refuses a write again for the same reason, at least a second later, or whether a
+// write is refused again because the object exists, or because another version of it exists. For example, an operator
+// may begin each poll with the creation of its objects, or its two instances may poll at the same time. If the process
+// ignores the refusal, it repeats its work for another reason. Otherwise, only creations at about equal intervals count,
+// and conflicts after another write to the object.
 func (r *resting) repeats(rec *sim.Record, ignored func(*sim.Record) bool) bool {
 	webhook := strings.Contains(rec.Message, byWebhook)
 	if rec.Code != http.StatusConflict && !webhook {
