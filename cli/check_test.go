@@ -466,6 +466,19 @@ func TestCheckOwn(t *testing.T) {
 	}
 }
 
+// The samples for which the operator creates objects come first.
+func TestCheckBeginsWithDependents(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.samples = []string{"b.yaml"}
+	write(t, "config/samples/web.yaml", strings.Replace(set, "spec:\n", "spec:\n  replicas: 0\n", 1))
+	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
+	got := c.run("--time", "3s", "--case", "one-owner")
+	first, second := strings.Index(got.out, "=== b.yaml"), strings.Index(got.out, "=== config/samples/web.yaml")
+	if first < 0 || second < first {
+		t.Errorf("%s%s", got.out, got.err)
+	}
+}
+
 // A case is explored even if its kept failure cannot be replayed.
 func TestCheckExploresBesideUnfitFailure(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))

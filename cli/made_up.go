@@ -15,7 +15,7 @@ import (
 	"github.com/threelaws/threelaws/internal/check"
 )
 
-// madeUp is the name of the file of such an object.
+// madeUp is the name of the file of an object that check has made up.
 const madeUp = "no file"
 
 // madeCRDs returns CRDs without schemas for the kinds that the operator did not find, and that no file defines. They are
