@@ -52,7 +52,8 @@ func (s *Server) far(k *Kind) bool {
 func (s *Server) remote(d *crd.Definition,
 	call func(to *webhook.Endpoint, review, response runtime.Object) error) (conversion.Ask, error) {
 	if s.caller == nil && s.opts.WebhooksLater {
-		return nil, fmt.Errorf("nobody converts %s yet: no program of this world has started", d.Name)
+		return nil, fmt.Errorf("nobody converts %s yet, because no program of this world has started: write it in the version that is stored",
+			d.Name)
 	}
 	if s.caller == nil {
 		return nil, fmt.Errorf("nobody converts %s here: Options.Convert has no function for %s.%s, and webhooks are "+

@@ -201,9 +201,11 @@ func (t *route) port(b *Binary, u *url.URL) (int64, error) {
 			return b.Ports[p.TargetPort.StrVal], nil
 		case p.TargetPort.IntVal != 0:
 			return int64(p.TargetPort.IntVal), nil
+		default:
+			return port, nil
 		}
 	}
-	return port, nil
+	return 0, t.to.Unresolved
 }
 
 // answersWithin is the time limit of a webhook, measured by the clock of its process.

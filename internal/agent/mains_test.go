@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/agent"
@@ -155,26 +154,20 @@ func adopts(t *testing.T, program func() *agent.Binary) {
 		b := program()
 		b.Env = env
 		w := run(t, b.Controller(keeper), sim.Zero{}, nil)
-		request := func(verb fakeapi.Verb, o runtime.Object) {
-			t.Helper()
-			m := o.(metav1.Object)
-			_, err := w.Request(&fakeapi.Request{Verb: verb, Kind: w.Server.KindOf(o), Namespace: m.GetNamespace(),
-				Name: m.GetName(), Object: o})
-			must(t, err)
-		}
 		settle := func() { w.Settle(trial.Limits{Writes: 1000, Steps: 20_000}) }
 		names := []string{"stays", "terminating"}
 		for _, name := range names {
-			request(fakeapi.Create, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
-				Finalizers: []string{"example.com/hold"}}})
+			must(t, create(w, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name,
+				Finalizers: []string{"example.com/hold"}}}))
 		}
 		settle()
-		request(fakeapi.Delete, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "terminating"}})
+		terminating := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "terminating"}}
+		must(t, request(w, fakeapi.Delete, terminating))
 		settle()
 		for _, name := range names {
 			orphan := secret(w, name).DeepCopy()
 			orphan.OwnerReferences = nil
-			request(fakeapi.Update, orphan)
+			must(t, request(w, fakeapi.Update, orphan))
 		}
 		settle()
 		return w

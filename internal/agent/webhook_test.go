@@ -39,6 +39,11 @@ func TestWebhook(t *testing.T) {
 	w.World.Clock.Advance(10 * time.Second)
 	must(t, create(w, configMap("good")))
 	refused(t, w, "bad", "denied the request")
+	svc := hookService()
+	svc.Spec.Ports[0].Port = 9443
+	must(t, request(w, fakeapi.Update, svc))
+	refused(t, w, "good-too", `no service port 443 found for service "hook"`)
+	must(t, request(w, fakeapi.Update, hookService()))
 	w.Cluster.Process("keeper").Crash(false)
 	refused(t, w, "late", "connection refused")
 }
@@ -140,9 +145,12 @@ func validate(t *testing.T, w *trial.Trial, bundle string) {
 }
 
 // create creates an object as the user.
-func create(w *trial.Trial, o runtime.Object) error {
-	_, err := w.Request(&fakeapi.Request{Verb: fakeapi.Create, Kind: w.Server.KindOf(o),
-		Namespace: o.(metav1.Object).GetNamespace(), Object: o})
+func create(w *trial.Trial, o runtime.Object) error { return request(w, fakeapi.Create, o) }
+
+func request(w *trial.Trial, verb fakeapi.Verb, o runtime.Object) error {
+	m := o.(metav1.Object)
+	_, err := w.Request(&fakeapi.Request{Verb: verb, Kind: w.Server.KindOf(o), Namespace: m.GetNamespace(), Name: m.GetName(),
+		Object: o})
 	return err
 }
 
