@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -125,7 +126,9 @@ func (c *checking) tryCase(ctx context.Context, s *sampleTried, one *check.Deriv
 		c.code = worse(c.code, exitInterrupted)
 		return nil
 	}
-	c.say("%s\n", j.line())
+	if j.Skipped == "" && (!j.LeftOut || j.slow) { // judge lists the others
+		c.say("%s\n", j.line())
+	}
 	for _, text := range j.Errors {
 		fmt.Fprintln(c.err, text)
 	}
@@ -255,7 +258,9 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	}
 	interrupted = interrupted && outer.Err() != nil
 	if len(x.Failures)+len(j.known) == 0 && x.Unsettled == 0 && !interrupted && !c.divided() {
-		j.Uncovered = world.Unexercised(x)
+		for _, what := range world.Unexercised(x) {
+			j.Uncovered = append(j.Uncovered, userAction.ReplaceAllLiteralString(what, "the user's action "))
+		}
 	}
 	switch {
 	case x.Unsettled > 0:
@@ -267,6 +272,9 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	}
 	return x
 }
+
+// userAction matches the place of a user action in the Go value of a case. Users of check have not written that value.
+var userAction = regexp.MustCompile(`^User\[\d+\]: `)
 
 // accept moves accepted violations from an exploration to the result of the case.
 func (c *checking) accept(j *caseJSON, x *scenarios.Exploration) {
@@ -400,7 +408,7 @@ func (j *caseJSON) line() string {
 	case j.LeftOut:
 		return fmt.Sprintf("  %-22s left out: %s", j.Name, j.noTime())
 	case len(laws) > 0 && j.Schedules == 0:
-		what = "violated: " + strings.Join(laws, ", ") + ", in a kept failure"
+		what = "a failure that an earlier check kept still happens: " + strings.Join(laws, ", ")
 	case len(laws) > 0:
 		what += fmt.Sprintf(", violated in %d: %s", max(j.Failed, 1), strings.Join(laws, ", "))
 	case j.ExitCode == scenarios.ExitNondetermine:

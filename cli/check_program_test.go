@@ -152,7 +152,7 @@ func main() {
 `)
 	Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "-n", "1").wants(t, scenarios.ExitFail,
 		"it ends with its sample alone, so no other facts were derived: endless loop: a goroutine never waits, at",
-		"one-owner              violated: never-panic: endless loop", "faults                 skipped: it ends with its sample alone")
+		"one-owner              violated: never-panic: endless loop", "skipped cases\n  it ends with its sample alone: ")
 }
 
 // The seed of a program's first life is a choice of the schedule. Random values that a program writes may differ from those

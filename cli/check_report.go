@@ -39,8 +39,7 @@ func (c *checking) judge(s *sampleTried) error {
 	for _, st := range states {
 		t := render.Table{Indent: "  ", Width: c.width}
 		n := 0
-		var reasons []string
-		laws := map[string][]string{} // reason -> names of the laws that are in state st for this reason
+		var laws byReason
 		for i := range verdicts {
 			v := &verdicts[i]
 			if v.State != st {
@@ -51,27 +50,26 @@ func (c *checking) judge(s *sampleTried) error {
 			s.Laws = append(s.Laws, result)
 			if short := !c.verbose && (v.State == check.NotJudged || v.State == check.NotIts); !short {
 				t.Add(result.Clause, result.Law, result.text(v))
-			} else if laws[result.Why] = append(laws[result.Why], result.Clause+" "+result.Law); len(laws[result.Why]) == 1 {
-				reasons = append(reasons, result.Why)
+			} else {
+				laws.add(result.Why, result.Clause+" "+result.Law)
 			}
 			c.line(c.lawLine(s, v, &result))
 			if err := c.add(c.app, lawChecked(s, v, &result)); err != nil {
 				return err
 			}
 		}
-		list := t.String()
-		for _, why := range reasons {
-			t := render.Table{Indent: "  ", Width: c.width}
-			t.Add(why + ": " + strings.Join(laws[why], ", "))
-			list += t.String()
+		if n > 0 {
+			b.WriteString(c.section(st, t.String()+laws.text(c.width)))
 		}
-		switch {
-		case n > 0 && len(reasons) > 0 && c.listed[st] == list:
-			b.WriteString("\n" + st + ": the same laws as above\n")
-		case n > 0:
-			b.WriteString("\n" + st + "\n" + list)
+	}
+	var skipped byReason
+	for _, j := range s.Cases {
+		if j.Skipped != "" {
+			skipped.add(j.Skipped, j.Name)
 		}
-		c.listed[st] = list
+	}
+	if len(skipped.reasons) > 0 {
+		c.say("%s", c.section("skipped cases", skipped.text(c.width)))
 	}
 	s.sum(verdicts)
 	c.say("\n%s, %s\n", s.Text, round(time.Since(s.began)))
@@ -80,6 +78,40 @@ func (c *checking) judge(s *sampleTried) error {
 	}
 	c.say("%s", b.String())
 	return nil
+}
+
+// byReason contains names of cases or laws in groups that have the same reason.
+type byReason struct {
+	reasons []string
+	names   map[string][]string
+}
+
+func (g *byReason) add(why, name string) {
+	if g.names == nil {
+		g.names = map[string][]string{}
+	}
+	if g.names[why] = append(g.names[why], name); len(g.names[why]) == 1 {
+		g.reasons = append(g.reasons, why)
+	}
+}
+
+func (g *byReason) text(width int) (text string) {
+	for _, why := range g.reasons {
+		t := render.Table{Indent: "  ", Width: width}
+		t.Add(why + ": " + strings.Join(g.names[why], ", "))
+		text += t.String()
+	}
+	return text
+}
+
+// section formats a list with its title. If the sample before has the same list, it is not repeated.
+func (c *checking) section(title, list string) string {
+	before := c.listed[title]
+	c.listed[title] = list
+	if list == before && strings.Contains(list, ": ") {
+		return "\n" + title + ": the same as with the sample before\n"
+	}
+	return "\n" + title + "\n" + list
 }
 
 func (s *sampleTried) sum(verdicts []check.Verdict) {

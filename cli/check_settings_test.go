@@ -170,7 +170,7 @@ func TestCheckSkips(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
 	write(t, "threelaws.yaml", "skip:\n  faults: it is slow\n")
 	args := []string{"-n", "2", "--case", "one-owner,faults"}
-	c.run(args...).passes(t, "  faults                 skipped: it is slow\n")
+	c.run(args...).passes(t, "\nskipped cases\n  it is slow: faults\n")
 	c.run(append(args, "--skip", "exact-sum=issue 12", "--skip", "edit=b")...).passes(t,
 		"  faults                 2 schedules, ", "\nskipped\n  NOFIGHT-3  exact-sum  issue 12\n")
 }

@@ -35,7 +35,7 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 			path.Join(refers.GetNamespace(), refers.GetName()), refers.file))
 	}
 	if dir := op.addCertificate(err); dir != "" {
-		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and its manifests mount none")
+		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and nothing that check installs creates it")
 	}
 	if other != nil {
 		named := op.forSample(sample) + other.GetKind() + " " + path.Join(other.GetNamespace(), other.GetName())

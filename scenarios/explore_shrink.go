@@ -88,7 +88,7 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 		return nil, errors.New("the minimized run does not violate " + f.Violation.Law + " again")
 	}
 	page := run.Page(failed)
-	page.Small = smallness(small, f)
+	page.Small = smallness(small)
 	schedule := f.Schedule
 	failing := &Counterexample{Law: run.lawName(small.Violation.Law), Text: small.Violation.Text, Index: f.Index,
 		Strategy: f.Strategy, Small: page.Small, Page: page, Found: func() *render.Page { return p.found(schedule) }}
@@ -108,11 +108,10 @@ func (p *Script) found(schedule explore.Schedule) *render.Page {
 	return run.Page(run.failed.last())
 }
 
-// smallness describes a minimized failure: its step, its step before minimizing, the decisions that are not the
-// default, the faults, and whether minimizing was complete.
-func smallness(s *explore.Shrunk, f *explore.Failing) string {
-	text := fmt.Sprintf("fails at step %d, found at %d; %d of %d choices differ from the default schedule",
-		failsAt(s.Violation, s.Outcome), failsAt(f.Violation, f.Outcome), s.Schedule.Deviations(), len(s.Schedule))
+// smallness describes a minimized failure: the decisions that are not the default, the faults, and whether minimizing
+// was complete.
+func smallness(s *explore.Shrunk) string {
+	text := fmt.Sprintf("%d of %d choices differ from the default schedule", s.Schedule.Deviations(), len(s.Schedule))
 	if n := s.Schedule.Faults(); n > 0 {
 		text += "; " + plural(n, "fault")
 	}
@@ -120,13 +119,6 @@ func smallness(s *explore.Shrunk, f *explore.Failing) string {
 		return text + "; not minimal"
 	}
 	return text + "; minimal"
-}
-
-func failsAt(b explore.Violation, out *explore.Outcome) int {
-	if b.Step > 0 {
-		return b.Step
-	}
-	return out.Steps
 }
 
 // Shrink minimizes a failed run of the script and makes a scenario file. out must contain a violation. schedule must

@@ -57,8 +57,8 @@ type endOf struct {
 }
 
 // walk calls note for each text, number and boolean below a field. The items of a list have the same path, but the
-// field type of an item, such as Ready, becomes a part of its path. walk skips a condition with status False, because
-// another run may lack it if it was never True.
+// field type of an item, such as Ready, becomes a part of its path. walk skips a condition with status False or Unknown,
+// because another run may lack it if it was never True.
 func walk(path string, value any, note func(path, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -69,7 +69,7 @@ func walk(path string, value any, note func(path, value string)) {
 		for _, item := range v {
 			at := path + "[]"
 			if o, is := item.(map[string]any); is && o["type"] != nil {
-				if o["status"] == "False" {
+				if o["status"] == "False" || o["status"] == "Unknown" {
 					continue
 				}
 				at = fmt.Sprintf("%s[%v]", path, o["type"])

@@ -168,6 +168,7 @@ func TestSameEnd(t *testing.T) {
 			"status.conditions[Ready].status is True in fewer objects of kind Pod than in a quiet run; " +
 				"status.conditions[Ready].type is Ready in fewer objects of kind Pod than in a quiet run", ""},
 		{"looks wrong: a condition that is over", noting("left", reports("False")), noting("right", named("")), "", ""},
+		{"looks wrong: a condition that is not known", noting("left", reports("False")), noting("right", reports("Unknown")), "", ""},
 		{"violated: a number of replicas", noting("left", sized(false)), noting("right", named("")),
 			"rc/sized: spec.replicas is 1, and 2 in a quiet run", ""},
 		{"looks wrong: the replicas of an autoscaler's target", noting("left", sized(true)), noting("right", named("")), "", ""},

@@ -252,7 +252,7 @@ func (f *found) text(s *operator) string {
 	for _, gvk := range cleans.leaves {
 		line("leaves", gvk.Kind+" "+none+" when its owner is deleted, though it puts a finalizer on it")
 	}
-	line("unknown", f.unknown...)
+	line("unknown", inOneLine(f.unknown)...)
 	if f.unsettled == "" { // otherwise the line above ends with it
 		line("last error", s.complaint)
 	}
@@ -260,6 +260,22 @@ func (f *found) text(s *operator) string {
 		line("status", complaints(f.base.status())...)
 	}
 	return b.String()
+}
+
+// inOneLine joins the facts for which no time was left.
+func inOneLine(unknown []string) (texts []string) {
+	var late []string
+	for _, text := range unknown {
+		if fact, is := strings.CutSuffix(text, ": "+errLate.Error()); is {
+			late = append(late, fact)
+		} else {
+			texts = append(texts, text)
+		}
+	}
+	if len(late) > 0 {
+		texts = append(texts, errLate.Error()+" to find out "+strings.Join(late, ", "))
+	}
+	return texts
 }
 
 // plenty is larger than any number of dependents. It is used for limits that cannot be observed: how many dependents

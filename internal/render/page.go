@@ -28,8 +28,7 @@ type Page struct {
 	Before string `json:"before"` // ownership trees before and after the violation
 	After  string `json:"after"`
 
-	// The size of the minimized failure, and the step of the violation before minimizing: "fails at step 5, found at
-	// 61; 2 of 40 choices differ from the default schedule; minimal".
+	// The size of the minimized failure: "2 of 40 choices differ from the default schedule; minimal".
 	Small   string `json:"small,omitempty"`
 	Replay  string `json:"replay,omitempty"`  // the command that replays the run
 	Picture string `json:"picture,omitempty"` // the command that draws the run; set by Draw

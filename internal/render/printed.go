@@ -98,22 +98,27 @@ func Digest(lines []string) (errors, others []string) {
 	return errors, others
 }
 
-// LastError returns the last error in the output of a program, and how often the output has it. Other messages may
-// follow only if they also occur between two of its occurrences, as in the loop of a retry. Otherwise LastError returns
-// "". It skips stack traces.
+// LastError returns the last error in the output of a program, and how often the output has it. Errors that differ only
+// in numbers, such as the number of an attempt, count as the same. Other messages may follow only if they also occur
+// between two of its occurrences, as in the loop of a retry. Otherwise LastError returns "". It skips stack traces.
 func LastError(lines []string) (message string, times int) {
 	after, between := map[string]bool{}, map[string]bool{} // other messages after the last occurrence, and before it
+	same := ""                                             // the last error without its numbers
 	for i, line := range slices.Backward(lines) {
 		text, wrong := "", false
 		if !frame(lines, i) {
 			text, wrong = logged(line)
 		}
+		whole := text
+		text = number.ReplaceAllLiteralString(text, "0")
 		switch {
 		case text == "":
 		case message == "" && !wrong:
 			after[text] = true
-		case message == "" || text == message:
-			message, times = text, times+1
+		case message == "":
+			message, same, times = whole, text, 1
+		case text == same:
+			times++
 			maps.DeleteFunc(after, func(other string, _ bool) bool { return between[other] })
 		default:
 			between[text] = true
@@ -132,6 +137,7 @@ var (
 	klogErr  = regexp.MustCompile(`\berr="((?:[^"\\]|\\.)*)"`)
 	zapError = regexp.MustCompile(`"err(?:or)?": ?"((?:[^"\\]|\\.)*)"`)
 	stamp    = regexp.MustCompile(`^(\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+(Z|[+-][\d:]+)?|\d+\.\d{3,}(e\+\d+)?)\s+`)
+	number   = regexp.MustCompile(`\d+`)
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
 	// refused matches the errors of the packages flag and pflag. The usage of a program follows, often in many lines.
 	refused = regexp.MustCompile(`^(flag provided but not defined: |unknown (shorthand )?flag: |flag needs an argument: |` +
