@@ -82,6 +82,7 @@ type checking struct {
 
 	glimpses map[*check.File]glimpse
 	flexible bool                        // --time is not given
+	replaced map[string]bool             // the names of samples that are tried instead of the first of their kind
 	denied   map[schema.GroupKind]string // kind -> why a webhook of the operator denied the last sample of this kind
 }
 
@@ -134,6 +135,7 @@ func (c *checking) run(cmd *cobra.Command) error {
 		op.Samples = slices.DeleteFunc(op.Samples, func(f *check.File) bool { return !c.replays(f) })
 	}
 	c.began, c.samples, c.denied = time.Now(), len(op.Samples), map[schema.GroupKind]string{}
+	c.replaced = map[string]bool{}
 	c.glance(ctx, op, hosted)
 	for i, sample := range op.Samples {
 		if ctx.Err() != nil {

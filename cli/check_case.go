@@ -172,7 +172,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	home := s.home(j.Name)
 	o := scenarios.ExploreOptions{Schedules: c.Schedules, Seed: c.Seed, Workers: c.Workers, Budget: c.Budget,
 		Patience: c.Time / minimizing, Steps: mostSteps, Twice: c.twice, Out: home, Shard: c.Part,
-		Results: c.results, World: s.label(j.Name), SaveEvery: saveEvery, Again: c.again("")}
+		Results: c.results, World: s.label(j.Name), SaveEvery: saveEvery, Again: c.again(s.Sample, "")}
 	if c.results != "" {
 		o.Out = "" // results are merged on other machines, where the paths of files differ
 	}
@@ -333,8 +333,8 @@ func (j *caseJSON) noTime() string {
 	return "no time is left"
 }
 
-// again returns the command that replays a failure's file.
-func (c *checking) again(path string) string {
+// again returns the command that replays a failure's file of this sample.
+func (c *checking) again(sample, path string) string {
 	command := c.name + " check"
 	if c.Package != "" {
 		command += " " + argument(c.Package)
@@ -349,6 +349,9 @@ func (c *checking) again(path string) string {
 	} else {
 		command += c.selects
 	}
+	if c.replaced[sample] {
+		command += " --sample " + argument(sample)
+	}
 	return command + " --replay " + path
 }
 
@@ -356,7 +359,7 @@ func (c *checking) again(path string) string {
 func (c *checking) tell(s *sampleTried, j *caseJSON, f *scenarios.Counterexample, path string) {
 	f.Page.Title = s.label(j.Name)
 	if path != "" {
-		f.Page.Replay = c.again(argument(path))
+		f.Page.Replay = c.again(s.Sample, argument(path))
 		if c.Test != "" { // the test replays all failure files first
 			f.Page.Replay = "go test -run " + argument(pattern(c.Test)) + " " + argument(cmp.Or(c.Package, "."))
 		}

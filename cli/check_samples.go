@@ -16,40 +16,27 @@ import (
 
 // glimpse is what the first quiet run with a sample has shown.
 type glimpse struct {
-	created bool  // the operator creates objects for the sample
-	err     error // why the sample cannot be checked, or nil
+	made  int   // number of objects that the operator creates for the sample
+	left  int   // number of those that exist when the world has settled
+	fails bool  // the operator reports an error
+	err   error // why the sample cannot be checked, or nil
 }
 
 // glance runs the operator once with each of several samples, and sorts the samples: first those for which the operator
-// creates objects, and last those that cannot be checked. These need no time later. glance uses about a third of --time.
-// If the operator creates objects for several samples, the default of --time is longer.
+// creates objects, and last those that cannot be checked. These need no time later. If nothing is left of what it creates
+// for a sample, or if it reports an error, glance tries further samples of the kind. glance uses about a third of --time.
+// If the operator creates objects for samples of several kinds, the default of --time is longer.
 func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller) {
-	if len(op.Samples) < 2 || c.Schedules != 0 || c.replay != "" {
+	if len(op.Samples) == 0 || c.Schedules != 0 || c.replay != "" || len(op.Samples) == 1 && len(op.Next[op.Samples[0]]) == 0 {
 		return
 	}
 	c.glimpses = map[*check.File]glimpse{}
-	line := c.progress()
-	defer line.clear()
-	for i := 0; i < len(op.Samples) && ctx.Err() == nil && time.Since(c.began) < c.Time/3; i++ {
+	g := &glancing{c, ctx, op, hosted, c.progress()}
+	defer g.line.clear()
+	for i := 0; i < len(op.Samples) && g.hasTime(); i++ {
 		sample := op.Samples[i]
-		line.show("watching the operator once with each sample: %s", sample.Name)
-		var seen glimpse
-		ends := false
-		within, stop := context.WithTimeout(ctx, max(c.Time/3/time.Duration(len(op.Samples)), leastForGlance))
-		_, seen.err = c.prepare(op, sample, line, func() (*check.Plan, error) {
-			given := c.operator(op, hosted, sample)
-			given.Lacking = func(idle *check.Idle, created bool) bool {
-				seen.created, ends = created, !op.lacks(idle, created, sample)
-				return true
-			}
-			plan, err := check.Prepare(within, given)
-			if ends {
-				err = nil
-			}
-			return plan, err
-		})
-		over := within.Err() != nil
-		if stop(); over {
+		seen, over := g.look(sample)
+		if over {
 			continue
 		}
 		if next := c.next(op, sample, seen.err); next != nil {
@@ -58,12 +45,80 @@ func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Co
 		}
 		c.glimpses[sample] = seen
 	}
+	for i := range op.Samples {
+		g.better(i)
+	}
 	slices.SortStableFunc(op.Samples, func(a, b *check.File) int { return c.rank(a) - c.rank(b) })
 	create := len(slices.DeleteFunc(slices.Clone(op.Samples), func(f *check.File) bool { return c.rank(f) > 0 }))
 	if longer := min(create-1, mostLonger); c.flexible && longer > 0 {
 		c.Time += time.Duration(longer) * time.Minute
 		c.note(fmt.Sprintf("the operator creates objects for %d samples, which share %s: --time gives another limit", create, c.Time))
 	}
+}
+
+// glancing contains what looks at samples need.
+type glancing struct {
+	*checking
+
+	ctx    context.Context
+	op     *operator
+	hosted func(host.Controller) host.Controller
+	line   *progressLine
+}
+
+func (g *glancing) hasTime() bool { return g.ctx.Err() == nil && time.Since(g.began) < g.Time/3 }
+
+// look runs the operator once with a sample. over reports whether the time for it was too short.
+func (g *glancing) look(sample *check.File) (seen glimpse, over bool) {
+	g.line.show("watching the operator once with each sample: %s", sample.Name)
+	ends := false
+	within, stop := context.WithTimeout(g.ctx, max(g.Time/3/time.Duration(len(g.op.Samples)), leastForGlance))
+	defer stop()
+	_, seen.err = g.prepare(g.op, sample, g.line, func() (*check.Plan, error) {
+		given := g.operator(g.op, g.hosted, sample)
+		given.Lacking = func(idle *check.Idle, created bool) bool {
+			seen.made, seen.left, seen.fails = idle.Made, idle.Left, idle.Fails()
+			ends = !g.op.lacks(idle, created, sample)
+			return true
+		}
+		plan, err := check.Prepare(within, given)
+		if ends {
+			err = nil
+		}
+		return plan, err
+	})
+	return seen, within.Err() != nil
+}
+
+// mostSiblings is the number of further samples of a kind that glance tries.
+const mostSiblings = 2
+
+// better replaces a sample that does not show much by a sample of its kind for which the operator creates and keeps more
+// objects, if there is one.
+func (g *glancing) better(i int) {
+	sample := g.op.Samples[i]
+	seen, is := g.glimpses[sample]
+	if !is || seen.err != nil && !isIdle(seen.err) || seen.left > 0 && !seen.fails {
+		return
+	}
+	best, most := sample, seen
+	for _, sibling := range g.op.Next[sample][:min(len(g.op.Next[sample]), mostSiblings)] {
+		if !g.hasTime() {
+			break
+		}
+		if seen, over := g.look(sibling); !over && seen.err == nil && seen.left > most.left {
+			best, most = sibling, seen
+		}
+	}
+	if best == sample {
+		return
+	}
+	g.op.Samples[i], g.glimpses[best] = best, most
+	g.op.Next[best] = append(slices.DeleteFunc(g.op.Next[sample], func(f *check.File) bool { return f == best }), sample)
+	g.replaced[best.Name] = true
+	g.line.clear()
+	g.note(fmt.Sprintf("%s is tried instead of %s, of the same kind: %s of what the operator creates for it remain, instead of %d",
+		best.Name, sample.Name, plural(most.left, "object"), seen.left))
 }
 
 // leastForGlance is the time after which a look at a sample may be ended. mostLonger is the number of minutes by which the
@@ -81,7 +136,7 @@ func (c *checking) rank(sample *check.File) int {
 		return 1
 	case seen.err != nil:
 		return 3
-	case seen.created:
+	case seen.made > 0:
 		return 0
 	}
 	return 2
@@ -183,6 +238,7 @@ func (c *checking) next(op *operator, sample *check.File, err error) *check.File
 	next := op.Next[sample][0]
 	op.Next[next] = op.Next[sample][1:]
 	op.Samples[slices.Index(op.Samples, sample)] = next
+	c.replaced[next.Name] = true
 	c.note(err.Error() + "; the next sample of its kind is tried: " + next.Name)
 	return next
 }

@@ -184,7 +184,7 @@ func TestReplayCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.selects = selecting(cmd.Flags())
-	if got, want := c.again("f"), "threelaws check --args='--mode=b' --sample=a.yaml --sample=b.yaml --strict=true --replay f"; got != want {
+	if got, want := c.again("a.yaml", "f"), "threelaws check --args='--mode=b' --sample=a.yaml --sample=b.yaml --strict=true --replay f"; got != want {
 		t.Errorf("a failure is replayed by %s, want %s", got, want)
 	}
 }
@@ -204,7 +204,7 @@ func TestCheckInShards(t *testing.T) {
 	replay, _, _ = strings.Cut(replay, "\n")
 	c.runs(strings.Fields(replay)...).wants(t, scenarios.ExitFail, "VIOLATES claim-orphans-only")
 	hosted := checking{app: &app{name: "threelaws"}, settings: settings{Test: "TestX", Samples: []string{"a.yaml", "b.yaml"}}}
-	if got, want := hosted.again("f"), "threelaws check --test TestX --sample a.yaml --sample b.yaml --replay f"; got != want {
+	if got, want := hosted.again("a.yaml", "f"), "threelaws check --test TestX --sample a.yaml --sample b.yaml --replay f"; got != want {
 		t.Errorf("a test's failure is replayed by %s, want %s", got, want)
 	}
 	entries := "accept:\n"

@@ -480,6 +480,28 @@ func TestCheckBeginsWithDependents(t *testing.T) {
 	}
 }
 
+// If the operator creates nothing for a sample, another sample of its kind is tried. A replay names this sample.
+func TestCheckTriesSampleWithDependents(t *testing.T) {
+	op := sloppy()
+	creates := op.New
+	op.New = func(env *host.Env) host.Reconciler {
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			if strings.HasSuffix(key, "/web") {
+				return nil
+			}
+			return creates(env).Sync(ctx, key)
+		})
+	}
+	c := newChecked(t, op)
+	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
+	next, err := check.Read("b.yaml", []byte(read(t, "b.yaml")))
+	must(t, err)
+	c.next = []*check.File{next}
+	c.run("--time", "6s", "--case", "two-owners").wants(t, scenarios.ExitFail,
+		"b.yaml is tried instead of config/samples/web.yaml, of the same kind: 1 object of what the operator creates for it",
+		" --sample b.yaml --replay testdata/threelaws/replicaset-two-owners/")
+}
+
 // A case is explored even if its kept failure cannot be replayed.
 func TestCheckExploresBesideUnfitFailure(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))

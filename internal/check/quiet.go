@@ -295,6 +295,8 @@ type Idle struct {
 	Printed []string  // the last lines that a program has printed; empty for a reconciler
 	Status  []string  // what the status of the owner says about missing progress
 	Absent  []sim.Ref // the objects that the controller has asked for and that do not exist
+	Made    int       // number of objects that the program has created for its sample
+	Left    int       // number of those that exist when the world has settled
 }
 
 func (i *Idle) Error() string {
@@ -312,6 +314,12 @@ func (i *Idle) Why() string {
 		return i.Text + "; the last lines that it printed: " + strings.Join(others[max(0, len(others)-3):], "; ")
 	}
 	return i.Text
+}
+
+// Fails reports whether the program has logged an error, or the status of its sample reports one.
+func (i *Idle) Fails() bool {
+	errors, _ := render.Digest(i.Printed)
+	return len(errors)+len(i.Status) > 0
 }
 
 // mostPrinted is the maximal number of lines in Idle.Printed.
@@ -382,12 +390,35 @@ func (r *quiet) didNothing() *Idle {
 			i.Created = appendOnce(i.Created, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 	}
+	i.Made, i.Left = r.made()
 	i.Printed = r.printed()
 	i.Status = complaints(r.shown(r.s.owner).Object["status"])
 	if paths := r.Server.Unserved(); len(paths) > 0 {
 		i.Text += "; " + unserved(paths)
 	}
 	return i
+}
+
+// made counts the objects that the program has created for its sample, and those of them that still exist. An object
+// without an owner counts. An object with an owner counts if the owner is the sample, or an object that counts.
+func (r *quiet) made() (made, left int) {
+	uids := map[types.UID]bool{r.shown(r.s.owner).GetUID(): true}
+	for _, rec := range r.writes() {
+		if rec.Before != nil || rec.After == nil || told(rec.Object) || r.s.itself(rec.Object) {
+			continue
+		}
+		owners := rec.After.(metav1.Object).GetOwnerReferences()
+		if len(owners) > 0 && !slices.ContainsFunc(owners, func(o metav1.OwnerReference) bool { return uids[o.UID] }) {
+			continue
+		}
+		uids[types.UID(rec.Object.UID)] = true
+		made++
+		now, _ := r.Server.Lookup(r.Server.KindOf(rec.After.(runtime.Object)), rec.Object.Namespace, rec.Object.Name).(metav1.Object)
+		if now != nil && string(now.GetUID()) == rec.Object.UID {
+			left++
+		}
+	}
+	return made, left
 }
 
 // complaints returns what a status says about missing progress: its messages, and those of conditions that are not true.
