@@ -34,6 +34,9 @@ func ChangeOf(r *sim.Record) Change {
 		}
 		return c
 	case r.After == nil && r.Verb == "delete":
+		if owner, ok := ControllerOf(r.Before); ok && r.Process == "user" { // the object may be older than the history
+			c.Detail = "controller: " + owner.String()
+		}
 		return c
 	}
 	before, after := r.Before.(metav1.Object), r.After
