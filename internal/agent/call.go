@@ -258,7 +258,9 @@ func (l *life) webhook(port int64, to httpapi.Webhook, req *http.Request, body [
 		}
 		l.inner = nil
 	}
-	if !alive {
+	if panics := (*host.Panic)(nil); !alive && errors.As(l.err, &panics) {
+		return nil, errors.New("panic: " + panics.Text)
+	} else if !alive {
 		return nil, io.ErrUnexpectedEOF
 	}
 	answer, is := l.process.answers[call]

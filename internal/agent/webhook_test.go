@@ -48,6 +48,18 @@ func TestWebhook(t *testing.T) {
 	refused(t, w, "late", "connection refused")
 }
 
+// If a webhook panics, the refusal of the request says so.
+func TestWebhookPanics(t *testing.T) {
+	b := program(t, "bare", "webhook")
+	b.Projections = certificates
+	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	register(t, w, "")
+	must(t, create(w, serving("hook.default.svc")))
+	w.World.Clock.Advance(10 * time.Second)
+	refused(t, w, "panics", "panic: no label")
+}
+
 // The webhook server of controller-runtime reloads its certificate when the Secret changes.
 func TestCertificateWatcher(t *testing.T) {
 	b := mainIn(t, filepath.Join("testdata", "operator"), "./cmd/webhook", "--certs=/certs")

@@ -268,7 +268,8 @@ func nap(d time.Duration) {
 	syscall.Nanosleep(&wait, nil)
 }
 
-// serve runs a webhook that denies objects with the name bad. As a mutating webhook it adds a label to the others. For
+// serve runs a webhook that denies objects with the name bad. For objects with the name panics, it logs a recovered panic, as
+// controller-runtime does. As a mutating webhook it adds a label to the others. For
 // objects with the name late, it does not answer in the first 15 seconds, and it allows them unchanged later.
 func serve() {
 	began := time.Now()
@@ -278,6 +279,9 @@ func serve() {
 				Request struct{ UID, Name string }
 			}
 			json.NewDecoder(r.Body).Decode(&review)
+			if review.Request.Name == "panics" {
+				fmt.Fprintln(os.Stderr, `ERROR Observed a panic: "no label"`)
+			}
 			late := review.Request.Name == "late"
 			if late && time.Since(began) < 15*time.Second {
 				time.Sleep(time.Minute)
