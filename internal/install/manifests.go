@@ -25,8 +25,9 @@ type manifests struct {
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
-// config/default, another kustomization, a chart, plain YAML. If config/default or a chart cannot be rendered and no
-// other manifests have the workload, it returns the error of the first one.
+// config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered, more complete plain
+// YAML is used instead of another kustomization. If config/default or a chart cannot be rendered and no other manifests
+// have the workload, it returns the error of the first one.
 func (f *finder) findInstall(context.Context) error {
 	var broken error
 	var spare *manifests // config/default without a workload
@@ -50,6 +51,13 @@ func (f *finder) findInstall(context.Context) error {
 	}
 	if found := f.kustomizations(); len(found) > 0 {
 		f.noteBroken(broken)
+		if broken != nil { // a part of config/default is often less than a released YAML file
+			if plain := f.folders(); len(plain) > 0 && plain[0].completeness() > found[0].completeness() {
+				f.install(plain[0], "YAML")
+				f.others(append(plain, found...))
+				return nil
+			}
+		}
 		f.install(found[0], "kustomize")
 		f.others(found)
 		return nil
@@ -82,12 +90,14 @@ func (f *finder) findInstall(context.Context) error {
 	return nil
 }
 
-// noteBroken adds a note with the reason why config/default is not installed. It does nothing if err is nil, or if the
-// search for other kustomizations has already noted this reason.
+// noteBroken adds a note with the reason why config/default is not installed. It does nothing if err is nil. If the search
+// for other kustomizations has already noted this reason, it replaces that note.
 func (f *finder) noteBroken(err error) {
-	if err != nil && !slices.ContainsFunc(f.Notes, func(note string) bool { return strings.HasPrefix(note, err.Error()) }) {
-		f.note("%v: config/default is left out", err)
+	if err == nil {
+		return
 	}
+	f.Notes = slices.DeleteFunc(f.Notes, func(note string) bool { return note == err.Error()+": left out" })
+	f.note("%v: config/default is left out", err)
 }
 
 func (f *finder) others(found []manifests) {

@@ -172,6 +172,16 @@ images: []
 ` + deployment, install.Options{}, "config/manager/manager.yaml",
 			[]string{"config/manager: it has no kustomization.yaml: config/default is left out",
 				"installed from config/manager/manager.yaml (YAML)"}},
+		{"config/default cannot be rendered, and a released file is more complete than a part of it", program + `
+-- config/default/kustomization.yaml --
+resources: [../manager]
+configurations: [none.yaml]
+-- config/manager/kustomization.yaml --
+resources: [manager.yaml]
+-- config/manager/manager.yaml --
+` + deployment + "-- install/operator.yaml --\n" + deployment + "---\n" + rights, install.Options{}, "install/operator.yaml",
+			[]string{"config/default is left out", "installed from install/operator.yaml (YAML): 1 ClusterRoleBinding, 1 Deployment",
+				"--install may name other manifests with the workload: config/manager"}},
 		{"a kustomization that was named", program + `
 -- overlay/kustomization.yml --
 resources: [deployment.yaml]
