@@ -85,11 +85,14 @@ type field struct {
 	was, is reflect.Value
 }
 
-// alone returns two objects that contain only this field, with its old and its new value.
+// alone returns two objects that contain only this field, with its old and its new value. The fields of a first status are
+// listed one by one, so an absent status counts as an empty one.
 func (f field) alone() (a, b map[string]any) {
 	a, b = map[string]any{}, map[string]any{}
 	if f.was.IsValid() {
 		a[f.name] = f.was.Interface()
+	} else if f.name == "status" {
+		a[f.name] = map[string]any{}
 	}
 	if f.is.IsValid() {
 		b[f.name] = f.is.Interface()
