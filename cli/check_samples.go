@@ -91,7 +91,7 @@ func (g *glancing) look(sample *check.File) (seen glimpse, over bool) {
 }
 
 // mostSiblings is the number of further samples of a kind that glance tries.
-const mostSiblings = 2
+const mostSiblings = 5
 
 // better replaces a sample that does not show much by a sample of its kind for which the operator creates and keeps more
 // objects, if there is one.

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -190,6 +191,10 @@ var finishes = map[string][]string{
 	"ReplicaSet":            {"replicaset", "kubelet"},
 	"StatefulSet":           {"statefulset", "kubelet", "persistentvolumeclaim-protection"},
 }
+
+// errMore is the error of a quiet run after which further controllers run beside the controller: see finish. All facts
+// must be found out again.
+var errMore = errors.New("further controllers are needed")
 
 // finish looks at the objects that the tested controller has created in a run. It adds the controllers that complete
 // them, for example the kubelet for Pods. It reports whether it added any.

@@ -160,6 +160,9 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 	if err := r.merge(s.owner, e.patch(e.to)); err != nil {
 		return false, nil // the server refuses the edit
 	}
+	if s.finish(r) {
+		return false, errMore
+	}
 	e.has = e.had
 	switch {
 	case r.settled:

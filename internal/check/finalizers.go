@@ -32,11 +32,20 @@ func (f *found) deletions(s *operator) error {
 		} else if !r.settled {
 			f.doubt(deleting + ": " + notSettled + " after the deletion of its owner")
 		}
+		if s.finish(r) {
+			r.Stop()
+			return errMore
+		}
 		f.takes[policy] = slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
 			return rec.Verb == "delete" && slices.ContainsFunc(f.owns, func(gvk schema.GroupVersionKind) bool {
 				return gvk.Kind == rec.Object.Kind
 			})
 		})
+		for _, d := range f.dependents {
+			if o, is := r.stored(d).(metav1.Object); is && metav1.GetControllerOf(o) == nil {
+				f.orphans[policy] = append(f.orphans[policy], d)
+			}
+		}
 		f.handed(s, r)
 		f.fails(s, r)
 		if err = nil; policy == metav1.DeletePropagationBackground && r.settled && s.lasts == 0 && r.stored(s.owner) == nil {

@@ -67,8 +67,9 @@ type found struct {
 	strands  *edit   // an edit after which the deleted sample stays terminating, or leaves a finalizer; or nil
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
-	distinct []distinct                          // fields that have a different value for each owner
-	takes    map[metav1.DeletionPropagation]bool // policy of a deletion -> the controller itself deletes dependents
+	distinct []distinct                                // fields that have a different value for each owner
+	takes    map[metav1.DeletionPropagation]bool       // policy of a deletion -> the controller itself deletes dependents
+	orphans  map[metav1.DeletionPropagation][]manifest // policy of a deletion -> dependents that stay without a controller
 
 	cleans map[metav1.DeletionPropagation]cleanUp // objects without reference that the controller deletes, by policy
 
@@ -83,6 +84,7 @@ type found struct {
 // These facts decide which cases apply.
 const (
 	adopting = "whether it adopts"
+	besiding = "whether another owner can exist beside the sample"
 	naming   = "whether it names"
 	editing  = "which fields it follows"
 	scaling  = "which number it follows"
@@ -150,7 +152,7 @@ const (
 // look finds facts about the controller in worlds without faults. It returns an error if the controller does nothing,
 // or if a world cannot be set up.
 func (s *operator) look() (*found, error) {
-	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{},
+	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}, orphans: map[metav1.DeletionPropagation][]manifest{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
 	if err := s.standalone(); err != nil {
 		return nil, err
@@ -243,7 +245,7 @@ func (f *found) brief(s *operator, r *quiet) (*found, error) {
 // probes lists the probes in the order of their use for the cases.
 func (f *found) probes() []probe {
 	return []probe{
-		{"whether another owner can exist beside the sample", f.beside, []string{"deleted/background", "deleted/foreground",
+		{besiding, f.beside, []string{"two-owners", "deleted/background", "deleted/foreground",
 			"deleted/orphan", "deleted/early", "deleted/unseen", "recreated/orphan"}, false},
 		{"what it deletes after its owner", f.deletions, []string{"edited-and-deleted", "deleted/orphan", "deleted/unseen"}, false},
 		{"which deleted dependents it creates again", f.deletedOnes, []string{"dependent-deleted", "dependent-unseen",

@@ -82,7 +82,7 @@ func Prepare(ctx context.Context, given Operator) (*Plan, error) {
 	return p, nil
 }
 
-// find calls look, and turns a panic about misuse of the host or the laws into an error.
+// find calls look, again after each errMore, and turns a panic about misuse of the host or the laws into an error.
 func (s *operator) find() (f *found, err error) {
 	defer func() {
 		switch r := recover().(type) {
@@ -95,7 +95,13 @@ func (s *operator) find() (f *found, err error) {
 			panic(r)
 		}
 	}()
-	return s.look()
+	was := *s
+	for f, err = s.look(); err == errMore; f, err = s.look() {
+		with, beside := s.With, s.beside
+		*s = was
+		s.With, s.beside = with, beside
+	}
+	return f, err
 }
 
 // Rehearse returns a function that runs a world with only the sample. Its argument hosting makes the controller to run.
@@ -256,7 +262,7 @@ func (f *found) text(s *operator) string {
 	if f.unsettled == "" { // otherwise the line above ends with it
 		line("last error", s.complaint)
 	}
-	if f.base != nil && len(f.owns) == 0 {
+	if f.base != nil {
 		line("status", complaints(f.base.status())...)
 	}
 	return b.String()

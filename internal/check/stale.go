@@ -245,16 +245,22 @@ func (b *behind) String() string {
 	return fmt.Sprintf("%s after %s, which %s follows", &b.stays[0].mark, b.edit, &b.follows)
 }
 
-// leftBehind finds an edit of a name after which a dependent with the old name stays. Two schedules must agree.
+// leftBehind finds an edit of a text after which a dependent stays that belongs to the old text. Two schedules must agree.
 func (f *found) leftBehind(s *operator) error {
 	edits, _ := f.keepers()
-	for _, e := range edits {
+	for _, e := range slices.Concat(edits, f.follows()) {
 		old, is := e.was.(string)
 		if !is || old == "" || e.after == nil || e.made == nil || !e.after.settled || !e.made.settled || e.after.complains ||
 			!sameStatus(e.after.status(), e.made.status()) {
 			continue
 		}
 		left := superseded(f.base.dependents, e.after.dependents, e.made.dependents, old, fmt.Sprint(e.is))
+		if len(left) == 0 { // the text may select the kind of the dependents, such as Deployment or StatefulSet
+			stays := slices.DeleteFunc(slices.Clone(e.after.dependents), func(d manifest) bool {
+				return !slices.ContainsFunc(f.base.dependents, d.same)
+			})
+			left = absent(stays, e.made.dependents)
+		}
 		if len(left) == 0 {
 			continue
 		}

@@ -27,6 +27,7 @@ type place struct {
 	faults       map[string]int
 	settledCheck scenarios.Func
 	sameEnd      bool // compare the settled world with that of a quiet run
+	uncounted    bool // the number of dependents is not judged whenever the world settles
 }
 
 // few contains the faults of most cases, with the number of each in a run.
@@ -74,6 +75,9 @@ func (f *found) worlds(s *operator) (all []place) {
 // marked is the case two-owners. If the server accepts a label and an annotation on the sample, the user adds them, and
 // the sample must still have them when the world has settled.
 func (f *found) marked(s *operator) place {
+	if f.second.Unstructured == nil && f.unsettled == "" {
+		return place{name: "two-owners", why: f.known("no second owner can exist beside the sample", "a second owner", besiding)}
+	}
 	if f.unmarked {
 		return place{name: "two-owners", objects: f.both(s), faults: few, user: f.edited(f.scale)}
 	}
@@ -311,6 +315,9 @@ func (f *found) rival(s *operator) manifest {
 
 // whole converts a place to a casefile.Case.
 func (p *place) whole(s *operator, c host.Controller) casefile.Case {
+	if p.uncounted {
+		c.Contract.Replicas, c.Contract.MaxSurge, c.Contract.MaxUnavailable = nil, nil, nil
+	}
 	needed, others := s.needed(c.Hosted())
 	objects := append(others, p.objects...)
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,

@@ -135,8 +135,8 @@ func cleared(owner manifest, allowed []remains) scenarios.Func {
 			}
 			for _, o := range list {
 				if !quiet.names[fullName(o)] {
-					return fmt.Errorf("%s/%s is left of %s, which is gone; its controller deletes it in a quiet world",
-						strings.ToLower(quiet.kind.Kind), o.(metav1.Object).GetName(), owner.at())
+					return fmt.Errorf("after the deletion of %s, there are %d objects of kind %s, and %d in a quiet world; only here: %s",
+						owner.at(), len(list), quiet.kind.Kind, len(quiet.names), o.(metav1.Object).GetName())
 				}
 			}
 		}
@@ -321,7 +321,11 @@ func (f *found) together(s *operator, a *alike) error {
 	}
 	defer r.Stop()
 	for _, owner := range []manifest{a.first, a.last} {
-		if !r.settled || f.active(s, r.controlled(owner, f.owns)) != f.active(s, f.dependents) {
+		switch {
+		case r.writesOn() || r.overwrites(): // the owners fight, as the case shows
+		case !r.settled:
+			a.why = "beside such an owner, the world does not settle"
+		case f.active(s, r.controlled(owner, f.owns)) != f.active(s, f.dependents):
 			a.why = "beside such an owner, one has fewer dependents than alone"
 		}
 	}

@@ -261,7 +261,7 @@ func numbers(m manifest) map[string]int64 {
 func (f *found) taken(s *operator) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
-	bared := place{name: "reference-taken-away", objects: f.both(s), settled: true, faults: few}
+	bared := place{name: "reference-taken-away", objects: f.both(s), settled: true, faults: few, uncounted: len(f.history) > 0}
 	// With "stale", a controller may not know the object that has the name. It then rightly believes that it has
 	// created a dependent whose creation is refused with AlreadyExists.
 	name := place{name: "name-taken", faults: atWork}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -40,17 +41,60 @@ func (f *found) ends(s *operator) (all []place) {
 		if policy != metav1.DeletePropagationBackground {
 			p.user = append(p.user, casefile.Action{Verb: "settle"}) // the name is free only when the world has settled
 		}
-		p.user = append(p.user, f.again(s)...)
-		if policy == metav1.DeletePropagationOrphan && !f.adopts {
-			for _, d := range f.standing() { // as long as the orphan exists, its name is taken
-				if f.gives(d) && !(f.byName && f.createsOnce(d)) {
-					p.user = append(p.user, gone(d))
-				}
+		next := f.again(s)
+		p.user, next = append(p.user, next[0]), next[1:]
+		left := f.orphans[policy]
+		if policy == metav1.DeletePropagationOrphan {
+			left = f.standing()
+		}
+		for _, d := range left { // as long as the orphan exists, its name is taken
+			if f.adopts || !f.gives(d) {
+				continue
+			}
+			p.uncounted = true // the world may settle before the user deletes the orphan
+			if !(f.byName && f.createsOnce(d)) {
+				p.user = append(p.user, gone(d))
 			}
 		}
+		if p.uncounted { // the deletion of an orphan need not wake the controller, so the user changes the owner later
+			if p.user = append(p.user, casefile.Action{Verb: "settle"}); len(next) == 0 {
+				next = []casefile.Action{patch(f.of, map[string]any{"metadata": map[string]any{"annotations": map[string]any{other: "yes"}}})}
+			}
+			if f.wants != nil {
+				p.settledCheck = f.madeAgain(s)
+			}
+		}
+		p.user = append(p.user, next...)
 		all = append(all, p)
 	}
 	return append(all, f.held(s), f.dependentHeld(s), f.terminating(s), f.restored(s))
+}
+
+// madeAgain returns a check that the recreated sample has as many dependents as it wants. It may lack those whose names
+// are still taken by orphans of its predecessor, and those that the controller creates once.
+func (f *found) madeAgain(s *operator) scenarios.Func {
+	once := f.active(s, slices.DeleteFunc(slices.Clone(f.dependents), func(d manifest) bool { return !f.createsOnce(d) }))
+	return func(user host.Client) error {
+		owner, err := user.Get(context.Background(), s.kind.GVK, s.owner.GetNamespace(), s.owner.GetName())
+		if err != nil {
+			return nil // another check reports it
+		}
+		has, uid, taken := 0, owner.(metav1.Object).GetUID(), false
+		err = f.eachLeft(func(o metav1.Object, kind string) error {
+			ref := metav1.GetControllerOf(o)
+			if ref != nil && ref.UID == uid && f.counts(s, o.(runtime.Object)) {
+				has++
+			}
+			taken = taken || ref == nil && slices.ContainsFunc(f.standing(), func(d manifest) bool {
+				return d.GetKind() == kind && d.GetNamespace() == o.GetNamespace() && d.GetName() == o.GetName()
+			})
+			return nil
+		})(user)
+		if wants := f.wants.of(owner); err == nil && has < wants-once && !taken {
+			err = fmt.Errorf("%s, which exists again, has %d of %d dependents", f.of, has, wants)
+		}
+		return err
+	}
 }
 
 // again returns actions that recreate the sample with another field value, and then edit it. Objects of the old owner
@@ -129,7 +173,7 @@ func (f *found) nothingOf(owner manifest) scenarios.Func {
 	return f.eachLeft(func(o metav1.Object, kind string) error {
 		for _, ref := range o.GetOwnerReferences() {
 			if ref.Kind == owner.GetKind() && ref.Name == owner.GetName() {
-				return fmt.Errorf("%s/%s is left of %s, which is gone", strings.ToLower(kind), o.GetName(), owner.at())
+				return fmt.Errorf("%s/%s is left of %s, which was deleted", strings.ToLower(kind), o.GetName(), owner.at())
 			}
 		}
 		return nil

@@ -201,6 +201,11 @@ var publicBugs = []publicBug{
 	{"a cluster-scoped object for a name in all namespaces", []host.Controller{reconciler("names", gardens,
 		finalized(plotOfName, removesPlotOfName), plots)}, []host.Controller{reconciler("names", gardens, keepsPlot(true), plots)},
 		"other-namespace", "expect"},
+	{"kuadrant/authorino-operator#348", []host.Controller{reconciler("authorino", gardens,
+		finalized(overwritesPlotOfName, removesPlotOfName), plots)},
+		[]host.Controller{reconciler("authorino", gardens, keepsPlot(true), plots)}, "other-namespace", "never-fight"},
+	{"open-telemetry/opentelemetry-operator#3055", []host.Controller{reconciler("otel", gardens, living(publishesGreen(false)), parts, services)},
+		[]host.Controller{reconciler("otel", gardens, living(publishesGreen(true)), parts, services)}, "edit", "expect"},
 	{"deletes by name what is turned off", by(exports(false)), by(exports(true)), "replaced", "same-incarnation"},
 	{"overwrites the finalizers of a dependent", by(replacesAll(false)), by(replacesAll(true)), "dependent-held", "finalizers-hold"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
@@ -351,6 +356,41 @@ func refersAfar(a *at, owner *thing) error {
 
 // plotOfName creates a plot whose name contains the owner's name, but not its namespace.
 func plotOfName(a *at, owner *thing) error { return a.plotNamed(owner, owner.GetName()+"-plot") }
+
+// overwritesPlotOfName is like plotOfName, but also takes over the plot of an owner with the same name in another namespace.
+func overwritesPlotOfName(a *at, owner *thing) error {
+	p := object(plots, "", owner.GetName()+"-plot")
+	p.SetLabels(map[string]string{ownerLabel: fullLabel(owner)})
+	return a.upsert(p, func(is *thing) error {
+		is.SetLabels(p.GetLabels())
+		return nil
+	})
+}
+
+// publishesGreen creates a Service for a green owner. After an edit of the color, the Service stays, unless hides is set.
+func publishesGreen(hides bool) idiom {
+	return func(a *at, owner *thing) error {
+		next := a.dependent(owner, owner.GetName())
+		err := a.upsert(next, func(is *thing) error {
+			is.Object["data"] = next.Object["data"]
+			return mine(owner, is)
+		})
+		if err != nil {
+			return err
+		}
+		if stringAt(owner, "spec", "color") == "green" {
+			svc := object(services, owner.GetNamespace(), owner.GetName())
+			svc.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, a.of)})
+			svc.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}
+			return a.ensure(owner, svc)
+		}
+		svc := a.cachedAt(services, a.namespace+"/"+owner.GetName())
+		if !hides || svc == nil || !metav1.IsControlledBy(svc, owner) {
+			return nil
+		}
+		return a.remove(svc)
+	}
+}
 
 // removesPlotOfName deletes the plot of plotOfName.
 func removesPlotOfName(a *at, owner *thing) error {

@@ -27,6 +27,9 @@ const (
 var rightCleanup = []right{
 	{"finalizers on dependents", []host.Controller{reconciler("holds", gardens, holdsDependents, parts)}, ""},
 	{"retains", []host.Controller{reconciler("retains", gardens, finalized(adoptsBack, orphans), parts)}, ""},
+	{"retains, and needs the names", []host.Controller{reconciler("retains", gardens, finalized(needsNames, orphans), parts)}, ""},
+	{"a Job cleans up", []host.Controller{reconciler("cleans", gardens, finalized(needsNames, cleansByJob), parts, jobs)}, ""},
+	{"uses what exists", []host.Controller{reconciler("uses", gardens, living(usesWhatExists), secrets)}, ""},
 	{"a finalizer under a new name", []host.Controller{reconciler("renames", gardens, renames, plots)}, `
 apiVersion: garden.example.com/v1
 kind: Garden
@@ -82,6 +85,51 @@ func holdsDependents(a *at, owner *thing) error {
 		}
 		return a.prune(owner)
 	})(a, owner)
+}
+
+// needsNames creates the dependents. It returns an error while an object of another owner has the name of one.
+func needsNames(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		if err := a.ensure(owner, a.dependent(owner, name)); err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
+}
+
+// cleansByJob runs a Job, and waits until it has completed.
+func cleansByJob(a *at, owner *thing) error {
+	name := "cleans-up-" + string(owner.GetUID())
+	job := a.cachedAt(jobs, a.namespace+"/"+name)
+	switch {
+	case job == nil:
+		job = object(jobs, a.namespace, name)
+		job.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+		job.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
+			"containers": []any{map[string]any{"name": "main", "image": "registry.example/clean"}}}}}
+		if err := ignoreAlreadyExists(a.create(job)); err != nil {
+			return err
+		}
+		return errLater
+	case intAt(job, "status", "succeeded") == 0:
+		return errLater
+	}
+	return a.remove(job)
+}
+
+// usesWhatExists creates the Secrets that its cache lacks. It uses those that exist, such as those of an earlier owner.
+func usesWhatExists(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		if a.cached(name) != nil {
+			continue
+		}
+		d := a.bare(owner, name)
+		d.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+		if err := ignoreAlreadyExists(a.create(d)); err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
 }
 
 // removesSeen deletes the dependents in its cache, without preconditions. The garbage collector may have orphaned them.
