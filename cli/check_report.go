@@ -213,7 +213,7 @@ func (c *checking) unprepared(op *operator, sample *check.File, err error) error
 		}
 	} else {
 		if check.RefusedByWebhook(err) {
-			text += "; --with FILE adds an object that it lacks"
+			text += "; --with FILE adds an object that it lacks, and --args enables a feature of the operator"
 		}
 		if len(c.Samples) == 0 {
 			text += another

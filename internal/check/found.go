@@ -144,7 +144,7 @@ const (
 	shared   = "without a reference, one for all owners"
 	outlives = "without a reference, so that it outlives its owner" // see operator.names
 	afar     = "out of the reach of a reference"
-	elses    = "for an object of another kind"
+	elses    = "for an owner of another kind"
 	chained  = "with a ControllerRef to a dependent"
 	itself   = "for itself, in a world without a sample too"
 )

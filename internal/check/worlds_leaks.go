@@ -305,8 +305,9 @@ func (f *found) apart(s *operator, a *alike) error {
 		a.why = "it creates nothing for its owners"
 	case !r.settled:
 		a.why = "with only such an owner, the world does not settle"
-	case f.active(s, r.controlled(a.last, f.owns)) != f.active(s, f.dependents):
-		a.why = "such an owner alone has fewer dependents than the sample"
+	}
+	if has, wants := f.active(s, r.controlled(a.last, f.owns)), f.active(s, f.dependents); a.why == "" && has != wants {
+		a.why = fmt.Sprintf("an owner with the name %s has %d dependents, and the sample has %d", a.last.GetName(), has, wants)
 	}
 	return nil
 }

@@ -180,7 +180,7 @@ func TestSecondControllerOfAProgram(t *testing.T) {
 		"---\napiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: lock}\n")}
 	plan := prepared(t, s)
 	if owns := plan.Controller.Owns; len(owns) != 1 ||
-		!strings.Contains(plan.String(), "Secret for an object of another kind") {
+		!strings.Contains(plan.String(), "Secret for an owner of another kind") {
 		t.Errorf("owns %v\n%s", owns, plan)
 	}
 	Test(t, s)
