@@ -29,11 +29,7 @@ import (
 // A program's webhook is called with the certificate in a volume. The certificate appears when its Secret is created.
 // A configuration without a CA bundle trusts the CA of this certificate.
 func TestWebhook(t *testing.T) {
-	b := program(t, "bare", "webhook")
-	b.Projections = certificates
-	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
-	defer w.Stop()
-	register(t, w, "")
+	w := withWebhook(t)
 	refused(t, w, "early", "connection refused") // the program does not listen without a certificate
 	must(t, create(w, serving("hook.default.svc")))
 	w.World.Clock.Advance(10 * time.Second)
@@ -50,14 +46,21 @@ func TestWebhook(t *testing.T) {
 
 // If a webhook panics, the refusal of the request says so.
 func TestWebhookPanics(t *testing.T) {
-	b := program(t, "bare", "webhook")
-	b.Projections = certificates
-	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
-	defer w.Stop()
-	register(t, w, "")
+	w := withWebhook(t)
 	must(t, create(w, serving("hook.default.svc")))
 	w.World.Clock.Advance(10 * time.Second)
 	refused(t, w, "panics", "panic: no label")
+}
+
+// withWebhook returns a world with a program and the configuration of its webhook. The certificate does not exist yet.
+func withWebhook(t *testing.T) *trial.Trial {
+	t.Helper()
+	b := program(t, "bare", "webhook")
+	b.Projections = certificates
+	w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+	t.Cleanup(w.Stop)
+	register(t, w, "")
+	return w
 }
 
 // The webhook server of controller-runtime reloads its certificate when the Secret changes.
