@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -204,6 +205,8 @@ var publicBugs = []publicBug{
 	{"kuadrant/authorino-operator#348", []host.Controller{reconciler("authorino", gardens,
 		finalized(overwritesPlotOfName, removesPlotOfName), plots)},
 		[]host.Controller{reconciler("authorino", gardens, keepsPlot(true), plots)}, "other-namespace", "never-fight"},
+	{"owners overwrite a shared object each minute", []host.Controller{reconciler("overwrites", gardens, living(marksShared(true)))},
+		[]host.Controller{reconciler("overwrites", gardens, living(marksShared(false)))}, "two-owners", "never-fight"},
 	{"open-telemetry/opentelemetry-operator#3055", []host.Controller{reconciler("otel", gardens, living(publishesGreen(false)), parts, services)},
 		[]host.Controller{reconciler("otel", gardens, living(publishesGreen(true)), parts, services)}, "edit", "expect"},
 	{"deletes by name what is turned off", by(exports(false)), by(exports(true)), "replaced", "same-incarnation"},
@@ -365,6 +368,29 @@ func overwritesPlotOfName(a *at, owner *thing) error {
 		is.SetLabels(p.GetLabels())
 		return nil
 	})
+}
+
+// marksShared writes the name of its owner to one plot, each minute, without a watch. Without overwrites, the first owner
+// stays there.
+func marksShared(overwrites bool) idiom {
+	return func(a *at, owner *thing) error {
+		a.env.Queue.AddAfter(a.namespace+"/"+owner.GetName(), time.Minute)
+		plot, err := a.live(plots, "", "shared")
+		if err != nil {
+			return err
+		}
+		by := map[string]string{"by": owner.GetName()}
+		switch {
+		case plot == nil:
+			plot = object(plots, "", "shared")
+			plot.SetLabels(by)
+			return ignoreAlreadyExists(a.create(plot))
+		case !overwrites || plot.GetLabels()["by"] == owner.GetName():
+			return nil
+		}
+		plot.SetLabels(by)
+		return a.update(plot)
+	}
 }
 
 // publishesGreen creates a Service for a green owner. After an edit of the color, the Service stays, unless hides is set.

@@ -48,7 +48,7 @@ var wrongNumbers = []wrong{{
 		})}},
 }, {
 	name: "counts what the cache shows before its own create", law: "EXACT-8",
-	says: []string{"status fleet/a status: none -> {\"ready\":0}", "ready of fleet/a is 0, there are 1"},
+	says: []string{"status fleet/a ready: none -> 0", "ready of fleet/a is 0, there are 1"},
 	run: simtest.Case{World: world(fleet("a", 1, "north")),
 		Controllers: []host.Controller{exact(fleeting(func(o *operator, f metav1.Object) error {
 			n, found := number(f, "status", "ready")
