@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -27,7 +28,8 @@ type place struct {
 	faults       map[string]int
 	settledCheck scenarios.Func
 	sameEnd      bool // compare the settled world with that of a quiet run
-	uncounted    bool // the number of dependents is not judged whenever the world settles
+	uncounted    bool // the number of dependents is not judged
+	countsMarked bool // the number of the sample's dependents is judged only while the sample has the annotation other
 }
 
 // few contains the faults of most cases, with the number of each in a run.
@@ -317,6 +319,14 @@ func (f *found) rival(s *operator) manifest {
 func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	if p.uncounted {
 		c.Contract.Replicas, c.Contract.MaxSurge, c.Contract.MaxUnavailable = nil, nil, nil
+	} else if wants := c.Contract.Replicas; wants != nil && p.countsMarked {
+		c.Contract.Replicas = func(owner runtime.Object) int {
+			m := owner.(metav1.Object)
+			if m.GetName() == s.owner.GetName() && m.GetNamespace() == s.owner.GetNamespace() && m.GetAnnotations()[other] == "" {
+				return -1
+			}
+			return wants(owner)
+		}
 	}
 	needed, others := s.needed(c.Hosted())
 	objects := append(others, p.objects...)

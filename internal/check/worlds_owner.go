@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/scenarios"
@@ -51,50 +50,21 @@ func (f *found) ends(s *operator) (all []place) {
 			if f.adopts || !f.gives(d) {
 				continue
 			}
-			p.uncounted = true // the world may settle before the user deletes the orphan
+			p.countsMarked = true // the world may settle before the user deletes the orphan
 			if !(f.byName && f.createsOnce(d)) {
 				p.user = append(p.user, gone(d))
 			}
 		}
-		if p.uncounted { // the deletion of an orphan need not wake the controller, so the user changes the owner later
-			if p.user = append(p.user, casefile.Action{Verb: "settle"}); len(next) == 0 {
-				next = []casefile.Action{patch(f.of, map[string]any{"metadata": map[string]any{"annotations": map[string]any{other: "yes"}}})}
-			}
-			if f.wants != nil {
-				p.settledCheck = f.madeAgain(s)
+		if p.countsMarked { // the deletion of an orphan need not wake the controller, so the user changes the owner later
+			p.user = append(p.user, casefile.Action{Verb: "settle"})
+			if p.uncounted = f.unmarked || slices.ContainsFunc(left, f.createsOnce); !f.unmarked {
+				next = append(next, verbs("annotate "+f.of+" "+other+"=yes")...)
 			}
 		}
 		p.user = append(p.user, next...)
 		all = append(all, p)
 	}
 	return append(all, f.held(s), f.dependentHeld(s), f.terminating(s), f.restored(s))
-}
-
-// madeAgain returns a check that the recreated sample has as many dependents as it wants. It may lack those whose names
-// are still taken by orphans of its predecessor, and those that the controller creates once.
-func (f *found) madeAgain(s *operator) scenarios.Func {
-	once := f.active(s, slices.DeleteFunc(slices.Clone(f.dependents), func(d manifest) bool { return !f.createsOnce(d) }))
-	return func(user host.Client) error {
-		owner, err := user.Get(context.Background(), s.kind.GVK, s.owner.GetNamespace(), s.owner.GetName())
-		if err != nil {
-			return nil // another check reports it
-		}
-		has, uid, taken := 0, owner.(metav1.Object).GetUID(), false
-		err = f.eachLeft(func(o metav1.Object, kind string) error {
-			ref := metav1.GetControllerOf(o)
-			if ref != nil && ref.UID == uid && f.counts(s, o.(runtime.Object)) {
-				has++
-			}
-			taken = taken || ref == nil && slices.ContainsFunc(f.standing(), func(d manifest) bool {
-				return d.GetKind() == kind && d.GetNamespace() == o.GetNamespace() && d.GetName() == o.GetName()
-			})
-			return nil
-		})(user)
-		if wants := f.wants.of(owner); err == nil && has < wants-once && !taken {
-			err = fmt.Errorf("%s, which exists again, has %d of %d dependents", f.of, has, wants)
-		}
-		return err
-	}
 }
 
 // again returns actions that recreate the sample with another field value, and then edit it. Objects of the old owner
