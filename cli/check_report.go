@@ -59,7 +59,7 @@ func (c *checking) judge(s *sampleTried) error {
 			}
 		}
 		if n > 0 {
-			b.WriteString(c.section(st, t.String()+laws.text(c.width)))
+			b.WriteString(c.section(st, t.String(), &laws))
 		}
 	}
 	var skipped byReason
@@ -69,7 +69,7 @@ func (c *checking) judge(s *sampleTried) error {
 		}
 	}
 	if len(skipped.reasons) > 0 {
-		c.say("%s", c.section("skipped cases", skipped.text(c.width)))
+		c.say("%s", c.section("skipped cases", "", &skipped))
 	}
 	s.sum(verdicts)
 	c.say("\n%s, %s\n", s.Text, round(time.Since(s.began)))
@@ -104,11 +104,13 @@ func (g *byReason) text(width int) (text string) {
 	return text
 }
 
-// section formats a list with its title. If the sample before has the same list, it is not repeated.
-func (c *checking) section(title, list string) string {
+// section formats a list with its title. The groups follow the list. If the sample before has the same groups and the same
+// list, they are not repeated.
+func (c *checking) section(title, list string, groups *byReason) string {
 	before := c.listed[title]
+	list += groups.text(c.width)
 	c.listed[title] = list
-	if list == before && strings.Contains(list, ": ") {
+	if list == before && len(groups.reasons) > 0 {
 		return "\n" + title + ": the same as with the sample before\n"
 	}
 	return "\n" + title + "\n" + list
