@@ -496,3 +496,23 @@ func TestEventsShowNoReactionToAnEdit(t *testing.T) {
 		t.Errorf("the profile has %q:\n%s", text, plan)
 	}
 }
+
+// givesUpOnTaken never creates a dependent for an owner that has once found its name taken.
+func givesUpOnTaken(a *at, owner *thing) error {
+	name := owner.GetName() + "-0"
+	is := a.cached(name)
+	switch {
+	case stringAt(owner, "status", "name") == "taken":
+		return nil
+	case is == nil:
+		return a.create(a.dependent(owner, name))
+	case !metav1.IsControlledBy(is, owner):
+		return a.reports(owner, "name", "taken")
+	}
+	return nil
+}
+
+// When the user has deleted the orphans, a recreated owner gets its dependents.
+func TestGivesUpAfterOrphans(t *testing.T) {
+	finds(t, plannedFor(t, givesUpOnTaken, "{size: 1}"), "recreated/orphan", "exact-sum")
+}
