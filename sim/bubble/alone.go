@@ -18,8 +18,8 @@ import (
 // Garbage is collected between two commands of a room, because a collection stops the running goroutine and lets others
 // run.
 //
-// The order may still differ if the Go runtime preempts a goroutine, after ten milliseconds of real time. A command
-// takes tenths of a millisecond, and more on a busy machine.
+// The order may still differ if the Go runtime preempts a goroutine, after ten milliseconds of real time. Each command
+// has its own time slice. It takes tenths of a millisecond, and more on a busy machine.
 type alone struct {
 	rooms   int    // number of open rooms
 	procs   int    // the former GOMAXPROCS, which leave restores

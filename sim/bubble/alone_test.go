@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -76,6 +77,56 @@ func TestOrderOfGoroutines(t *testing.T) {
 	}
 	if procs, percent := runtime.GOMAXPROCS(0), debug.SetGCPercent(10); procs != 4 || percent != 10 {
 		t.Errorf("afterwards there are %d processors and GOGC=%d, want 4 and 10", procs, percent)
+	}
+}
+
+// slow are choices that take some milliseconds of the processor for each action.
+type slow struct{ sim.Zero }
+
+func (slow) Next(*sim.World, []sim.Action) int {
+	spin(3)
+	return 0
+}
+
+// spin uses the processor for about as many milliseconds. It reads no clock: a system call would begin a new time slice.
+func spin(ms int) {
+	for i := range ms * 600_000 {
+		spun.Add(int64(i))
+	}
+}
+
+var spun atomic.Int64
+
+// A command has its own time slice. The Go runtime preempts a goroutine when its slice of ten milliseconds is used up, and
+// a goroutine that another one wakes gets the rest of that one's slice. A busy machine may use up a whole slice.
+func TestCommandHasItsOwnTimeSlice(t *testing.T) {
+	const ticks = 100
+	overtaken := 0
+	run := func(ctx context.Context, cfg *rest.Config) error {
+		maps := kubernetes.NewForConfigOrDie(cfg).CoreV1().ConfigMaps("default")
+		for i := range ticks {
+			var ended atomic.Bool
+			done := make(chan struct{})
+			go func() {
+				if !ended.Load() {
+					overtaken++
+				}
+				close(done)
+			}()
+			spin(2)
+			ended.Store(true)
+			<-done
+			m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("x", i)}}
+			_, _ = maps.Create(ctx, m, metav1.CreateOptions{})
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	w := started(t, program("ticks", run), slow{}, nil)
+	settles(t, w)
+	w.Stop()
+	if overtaken > 5 {
+		t.Errorf("%d of %d goroutines were preempted", overtaken, ticks)
 	}
 }
 

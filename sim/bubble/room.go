@@ -2,6 +2,7 @@ package bubble
 
 import (
 	"math/rand"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,6 +121,7 @@ func (r *room) in(f func()) {
 	}
 	solitude.sweep()
 	r.watch.Reset(patience)
+	runtime.Gosched() // begins a new time slice, which the bubble's goroutines get together with the command
 	r.do <- f
 	select {
 	case <-r.done:
