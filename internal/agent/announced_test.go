@@ -3,6 +3,7 @@ package agent_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,6 +93,32 @@ func TestReadsFromCachesAreAnnounced(t *testing.T) {
 	}
 	if stamped < 20 {
 		t.Errorf("only %d writes", stamped)
+	}
+}
+
+// A world settles soon if its program only polls at short intervals, and retries no key with a growing delay.
+func TestPollsThatSettleSoon(t *testing.T) {
+	for poll, want := range map[string]struct{ least, most, failing time.Duration }{
+		"1s":      {time.Minute, 3 * time.Minute, 7 * time.Minute},
+		"live 1s": {2 * time.Minute, 3 * time.Minute, 8 * time.Minute},
+		"1m":      {3 * time.Minute, 6 * time.Minute, 7 * time.Minute},
+		"live 1m": {3 * time.Minute, 6 * time.Minute, 16 * time.Minute},
+		"3m":      {6 * time.Minute, time.Hour, 7 * time.Minute},
+		"live 3m": {9 * time.Minute, time.Hour, 16 * time.Minute},
+	} {
+		for _, fail := range []string{"", "yes"} {
+			b := program(t, "manager")
+			b.Env = []string{"POLL=" + poll, "FAIL=" + fail}
+			w := run(t, b.Controller(keeper), sim.Zero{}, nil)
+			least, most := want.least, want.most
+			if fail != "" {
+				least, most = want.failing, time.Hour
+			}
+			if took := w.World.Clock.Elapsed(); took < least || took > most {
+				t.Errorf("%s, failing: %q: settled after %s, want %s to %s", poll, fail, took, least, most)
+			}
+			w.Stop()
+		}
 	}
 }
 

@@ -175,7 +175,7 @@ func (l *life) announce(op int64, m wire.Message) {
 		}
 		l.announced.Saw(number, kind, objects)
 	case wire.End:
-		l.announced.End(number)
+		l.announced.End(number, m.TakeFlag(), time.Duration(m.TakeNum()))
 	}
 }
 

@@ -61,7 +61,7 @@ func roomOf(c host.Place) *room {
 		clock := &c.World().Clock
 		r = &room{place: c, clock: clock, handler: httpapi.New(c.Server(), clock.Now), quiet: quiet.New(c.World()),
 			pods: map[string]*pod{}}
-		r.quiet.Next, r.quiet.Late, r.quiet.Settled = r.next, r.late, r.settled
+		r.quiet.Next, r.quiet.Late, r.quiet.Polls, r.quiet.Settled = r.next, r.late, r.polls, r.settled
 		clock.Beside = r.beside
 		r.handler.CallWebhooksVia(r.webhooks)
 		rooms[c] = r
@@ -90,6 +90,18 @@ func (r *room) next() (time.Duration, bool) {
 // late returns the time until the earliest late timer of all programs.
 func (r *room) late() (time.Duration, bool) {
 	return r.least(func(l *life) time.Duration { return l.late })
+}
+
+// polls returns the longest interval at which the programs reconcile keys: see [host.Process.Polls].
+func (r *room) polls() (longest time.Duration, known bool) {
+	for _, l := range r.lives {
+		each, known := l.announced.Polls()
+		if !known {
+			return 0, false
+		}
+		longest = max(longest, each)
+	}
+	return longest, true
 }
 
 func (r *room) least(due func(*life) time.Duration) (least time.Duration, any bool) {

@@ -26,7 +26,9 @@ const (
 	wrapperFile    = "pkg/cache/internal/zz_threelaws.go"
 
 	agentImport = "; import threelaws \"threelaws/agent\""
-	begin       = " defer threelaws.Begin(c.Name, fmt.Sprint(req))();"
+	result      = "threelaws" // together with the _ after it, the name of the result
+	begin       = " defer func(end func(bool, int64)) { end(err != nil || threelaws_.Requeue && threelaws_.RequeueAfter <= 0, " +
+		"int64(threelaws_.RequeueAfter)) }(threelaws.Begin(c.Name, fmt.Sprint(req)));"
 )
 
 // wrapper has methods in place of the reader's own methods, which get other names.
@@ -195,28 +197,33 @@ func copyOf(at, cache string, changed map[string][]byte) (string, error) {
 // announcements returns the changed files of a copy of controller-runtime.
 func announcements(at string) (map[string][]byte, error) {
 	controller, err := edited(filepath.Join(at, filepath.FromSlash(controllerFile)), agentImport,
-		func(f *ast.FuncDecl) (token.Pos, string) {
-			if f.Name.Name == "Reconcile" {
-				return f.Body.Lbrace + 1, begin
+		func(f *ast.FuncDecl) []insertion {
+			if f.Name.Name != "Reconcile" || f.Type.Results == nil || len(f.Type.Results.List) != 2 {
+				return nil
 			}
-			return 0, ""
+			return []insertion{{f.Type.Results.List[0].Pos(), result}, {f.Body.Lbrace + 1, begin}}
 		})
 	if err != nil {
 		return nil, err
 	}
 	reader, err := edited(filepath.Join(at, filepath.FromSlash(readerFile)), "",
-		func(f *ast.FuncDecl) (token.Pos, string) {
+		func(f *ast.FuncDecl) []insertion {
 			if f.Name.Name == "Get" || f.Name.Name == "List" {
-				return f.Name.Pos(), "threelaws"
+				return []insertion{{f.Name.Pos(), "threelaws"}}
 			}
-			return 0, ""
+			return nil
 		})
 	return map[string][]byte{controllerFile: controller, readerFile: reader, wrapperFile: []byte(wrapper)}, err
 }
 
-// edited returns a Go file with a text after its package clause. For a method, it inserts the text that edit returns, at
-// the position that edit returns.
-func edited(path, first string, edit func(*ast.FuncDecl) (at token.Pos, text string)) ([]byte, error) {
+type insertion struct {
+	at   token.Pos
+	text string
+}
+
+// edited returns a Go file with a text after its package clause. For a method, it makes the insertions that edit returns,
+// which are sorted by position.
+func edited(path, first string, edit func(*ast.FuncDecl) []insertion) ([]byte, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -235,8 +242,8 @@ func edited(path, first string, edit func(*ast.FuncDecl) (at token.Pos, text str
 	insert(file.Name.End(), first)
 	for _, d := range file.Decls {
 		if f, is := d.(*ast.FuncDecl); is && f.Recv != nil && f.Body != nil {
-			if at, what := edit(f); what != "" {
-				insert(at, what)
+			for _, i := range edit(f) {
+				insert(i.at, i.text)
 			}
 		}
 	}

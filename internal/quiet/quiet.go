@@ -14,7 +14,8 @@ import (
 )
 
 // Time passes in steps of growing length. A request of a program ends a step at once. The programs have settled when
-// the longest step (5.5 minutes) has passed without a request. All steps together take seven minutes.
+// the longest step (5.5 minutes) has passed without a request. All steps together take seven minutes. The longest step
+// may be shorter if it is known when the programs act again (Quiet.Polls).
 // Upstream controllers wait at most five minutes for expected events. The first 16 delays of a key in client-go's
 // queues add up to 5.5 minutes. If a program acts even later without an event, a settle step needs an explicit time.
 //
@@ -32,6 +33,11 @@ const (
 
 	pause   = firstWait << 13    // if a pause is this long, the next retry may come later than lastWait
 	longest = 1010 * time.Second // the longest delay in client-go's queues, plus the time of the retry
+
+	// If it is known that no key is being retried, the longest step contains this many reconciles of each key that is
+	// reconciled at intervals. It takes at least pollsLeast.
+	pollsTimes = 3
+	pollsLeast = time.Minute
 )
 
 // passes is the label of the alarm that ends a step.
@@ -45,6 +51,9 @@ type Quiet struct {
 	Next func() (time.Duration, bool)
 	// Late, if not nil, returns the time until the first timer that the steps may not reach.
 	Late func() (time.Duration, bool)
+	// Polls, if not nil, returns the longest interval at which the programs reconcile keys without an event. The bool is
+	// false if it is unknown, or if a program retries a key with a growing delay.
+	Polls func() (time.Duration, bool)
 	// Settled, if not nil, is called when the programs have settled.
 	Settled func()
 
@@ -84,10 +93,21 @@ func (q *Quiet) Stir() {
 	q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 }
 
+// last returns the length of the longest step.
+func (q *Quiet) last() time.Duration {
+	if q.Polls != nil {
+		if longest, known := q.Polls(); known {
+			return min(max(pollsLeast, pollsTimes*longest), lastWait)
+		}
+	}
+	return lastWait
+}
+
 // awaitLate sets q.late if a program waits for a late timer that is due soon enough after the last change. Late shows
-// only the first late timer. Others may be due in the 5.5 minutes after it, so q.late is after these.
+// only the first late timer. Others may be due in the 5.5 minutes after it, so q.late is after these. If it is known when
+// the programs act again, late timers are of no importance.
 func (q *Quiet) awaitLate() {
-	if q.Late == nil {
+	if q.late = 0; q.Late == nil || q.last() < lastWait {
 		return
 	}
 	now, last := q.clock.Elapsed(), q.lastChange()+longest
@@ -99,8 +119,8 @@ func (q *Quiet) awaitLate() {
 // passed ends a step in which no program made a request.
 func (q *Quiet) passed() {
 	q.alarm = nil
-	if q.wait < lastWait {
-		q.wait = min(longer*q.wait, lastWait)
+	if last := q.last(); q.wait < last {
+		q.wait = min(longer*q.wait, last)
 		q.alarm = q.clock.After(q.wait, "", passes, q.passed)
 		return
 	}

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -89,16 +91,52 @@ func (g *hosted) identify(a *announced, k *fakeapi.Kind, key string, obj any) {
 	a.start = g.process.cluster.world.Record(r).Index
 }
 
-func (g *hosted) End(number int64) {
+func (g *hosted) End(number int64, retried bool, again time.Duration) {
 	a := g.reconciles[number]
 	delete(g.reconciles, number)
-	if a == nil || !a.known {
+	if a == nil {
+		return
+	}
+	if key := a.controller + " " + a.key; retried || again > 0 {
+		g.later[key] = later{retried, again}
+	} else {
+		delete(g.later, key)
+	}
+	if !a.known {
 		return
 	}
 	r := sim.Record{Op: sim.SyncEnd, Cause: a.start, Verb: "sync", Object: a.owner}
 	g.process.stamp(&r)
 	a.stamp(&r)
 	g.process.cluster.world.Record(r)
+}
+
+// later says when a key is reconciled again without an event: it is retried with a growing delay, or after a fixed one.
+type later struct {
+	retried bool
+	after   time.Duration
+}
+
+// Polls returns the longest time after which a program reconciles one of its keys again. known is false if the program
+// does not announce its reconciles, if it reconciles a key now, or if it retries one with a growing delay.
+func (p *Process) Polls() (longest time.Duration, known bool) {
+	if g, is := p.engine.(*hosted); is {
+		return g.Polls()
+	}
+	return 0, false
+}
+
+func (g *hosted) Polls() (longest time.Duration, known bool) {
+	if !g.process.controller.Announces || len(g.reconciles) > 0 {
+		return 0, false
+	}
+	for _, l := range g.later { //detcheck:ordered a maximum
+		if l.retried {
+			return 0, false
+		}
+		longest = max(longest, l.after)
+	}
+	return longest, true
 }
 
 // saw returns the version of an object that the program had read when it sent the call.

@@ -1,6 +1,8 @@
 package host
 
 import (
+	"time"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -19,8 +21,11 @@ type Announced interface {
 	Begin(number int64, controller, key string)
 	// Saw says that the reconcile has read objects of a kind from a cache.
 	Saw(number int64, kind schema.GroupKind, objects []Cached)
-	// End says that the reconcile has ended.
-	End(number int64)
+	// End says that the reconcile has ended. The key may be retried with a growing delay, or be reconciled again after a
+	// delay (0: only after an event).
+	End(number int64, retried bool, again time.Duration)
+	// Polls is [Process.Polls].
+	Polls() (longest time.Duration, known bool)
 }
 
 // Cached is an object that a reconcile has read from a cache. Version is empty if the cache did not contain it.

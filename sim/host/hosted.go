@@ -30,6 +30,7 @@ type hosted struct {
 	last       int                      // index of the last record that the program can know; -1 for none
 	spoken     map[uint64]int           // goroutine that got the last answer -> the field since of the answered call
 	reconciles map[int64]*announced     // the reconciles that the program has announced, by number
+	later      map[string]later         // name of a controller and key -> when the key is reconciled again without an event
 	kindBy     map[string]*fakeapi.Kind // name of a controller of the program -> the kind that it reconciles
 	from       uint64                   // the revision of the first lists after the start; 0 for the latest
 }
@@ -52,7 +53,7 @@ func (g *hosted) start(p *Process) {
 	g.calls, g.streams, g.order = nil, nil, nil
 	g.known, g.aging, g.expired = map[*fakeapi.Kind]*observations{}, map[*fakeapi.Kind]bool{}, map[*fakeapi.Kind]bool{}
 	g.begun, g.last, g.spoken, g.from = false, -1, nil, g.process.from
-	g.reconciles, g.kindBy = map[int64]*announced{}, map[string]*fakeapi.Kind{}
+	g.reconciles, g.later, g.kindBy = map[int64]*announced{}, map[string]later{}, map[string]*fakeapi.Kind{}
 	if p, is := g.program.(announcer); is {
 		p.SetAnnounced(g)
 	}

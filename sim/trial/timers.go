@@ -20,8 +20,10 @@ const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
 	// pollsFor replaces beatsFor in worlds with whole programs, where every poll takes many steps. It exceeds the
-	// longest backoff of client-go's queues.
+	// longest backoff of client-go's queues. If no key is in a backoff, pollsLeast or a multiple (beatsTimes) of the
+	// longest interval between polls is enough.
 	pollsFor   = 20 * time.Minute
+	pollsLeast = 2 * time.Minute
 	beatsMost  = 1000                   // with this number of fired timers, the world may settle before beatsFor
 	beatsLeast = 100 * time.Millisecond // a timer that fires at shorter intervals is a loop
 
@@ -342,11 +344,11 @@ const electionFor = 30 * time.Second
 //   - with [Limits].For, an hour;
 //   - 0 if every timer belongs to a process with withheld events. Its retries become rare, so waiting shows little;
 //   - 30 s if every timer belongs to such a process or to a manager. After 30 s, an old lease has expired;
-//   - otherwise 20 minutes in worlds with programs, and an hour in worlds without.
+//   - otherwise an hour in worlds without programs, and 20 minutes or less in worlds with programs: see pollsFor.
 func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 	enough, long := time.Duration(0), beatsFor
 	if !timed && slices.ContainsFunc(t.Cluster.Processes(), (*host.Process).IsProgram) {
-		long = pollsFor
+		long = t.polling()
 	}
 	for _, a := range pending {
 		switch p := t.Cluster.Process(a.Owner); {
@@ -357,6 +359,19 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 		}
 	}
 	return enough
+}
+
+// polling returns how long the polls of programs must have no effect.
+func (t *Trial) polling() time.Duration {
+	long := pollsLeast
+	for _, p := range t.Cluster.Processes() {
+		if longest, known := p.Polls(); p.IsProgram() && !known {
+			return pollsFor
+		} else if p.IsProgram() {
+			long = max(long, beatsTimes*longest)
+		}
+	}
+	return min(long, pollsFor)
 }
 
 // roundSteps is the number of steps that goingRound takes: several rounds of a loop of a dozen controllers.

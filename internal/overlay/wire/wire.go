@@ -18,7 +18,7 @@ const Environment = "THREELAWS_AGENT"
 const Life = "THREELAWS_LIFE"
 
 // Version is the version of the protocol.
-const Version = "5"
+const Version = "6"
 
 // Late is the time after which a timer is late. The world settles before a late timer is due, unless it waits for it.
 const Late = 5 * time.Minute
@@ -55,7 +55,7 @@ const (
 	Closed = 'Z' // the world has ended: a text about goroutines that the program left behind; "" for none
 	Begin  = 'B' // a reconcile begins: number, controller, key
 	Saw    = 'K' // a reconcile has read objects from a cache: number, group, kind, list of namespace, name and version
-	End    = 'E' // a reconcile has ended: number
+	End    = 'E' // a reconcile has ended: number, whether its key is retried, nanoseconds until the key is reconciled again
 	Dump   = 'D' // answers Stacks, before the report: goroutines in a deadlock, goroutines that wait for I/O, stacks
 )
 

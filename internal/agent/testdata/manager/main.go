@@ -3,9 +3,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +35,9 @@ func (k *keeper) Reconcile(ctx context.Context, req ctrl.Request) (ctrl.Result, 
 	var owner corev1.ConfigMap
 	if err := k.Get(ctx, req.NamespacedName, &owner); err != nil || k.careful && owner.DeletionTimestamp != nil {
 		return ctrl.Result{}, client.IgnoreNotFound(err)
+	}
+	if poll := os.Getenv("POLL"); poll != "" {
+		return k.polls(ctx, req, poll)
 	}
 	if os.Getenv("STAMP") != "" {
 		return ctrl.Result{}, k.stamp(ctx, &owner)
@@ -78,6 +84,20 @@ func (k *keeper) adopt(ctx context.Context, owner *corev1.ConfigMap, s *corev1.S
 		return err
 	}
 	return k.Update(ctx, adopted)
+}
+
+// polls reconciles the key again after an interval ("1s") without an event. With the prefix "live ", it reads the ConfigMap
+// from the server each time. For m0 it fails if FAIL is set.
+func (k *keeper) polls(ctx context.Context, req ctrl.Request, poll string) (ctrl.Result, error) {
+	if os.Getenv("FAIL") != "" && req.Name == "m0" {
+		return ctrl.Result{}, errors.New("not yet")
+	}
+	text, live := strings.CutPrefix(poll, "live ")
+	every, err := time.ParseDuration(text)
+	if live {
+		err = errors.Join(err, k.live.Get(ctx, req.NamespacedName, &corev1.ConfigMap{}))
+	}
+	return ctrl.Result{RequeueAfter: every}, err
 }
 
 // stamp writes into the Secret of a ConfigMap which version of the Secret it has read from the cache, after a live read.

@@ -16,11 +16,13 @@ var serving *agent
 func labels() unsafe.Pointer
 
 // Begin announces that the goroutine begins to reconcile a key. Requests and reads of the goroutine, and of goroutines
-// that it starts, belong to this reconcile until the returned function is called.
-func Begin(controller, key string) (end func()) {
+// that it starts, belong to this reconcile until the returned function is called. The arguments of this function say
+// whether the key will be retried with a growing delay, and after how many nanoseconds it will be reconciled again
+// (0: only after an event).
+func Begin(controller, key string) (end func(retried bool, again int64)) {
 	a := serving
 	if a == nil {
-		return func() {}
+		return func(bool, int64) {}
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -35,7 +37,7 @@ func Begin(controller, key string) (end func()) {
 	m.Text(controller)
 	m.Text(key)
 	a.write(m)
-	return func() {
+	return func(retried bool, again int64) {
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		delete(a.reconciles, mark)
@@ -43,6 +45,8 @@ func Begin(controller, key string) (end func()) {
 		var m wire.Message
 		m.Num(wire.End)
 		m.Num(number)
+		m.Flag(retried)
+		m.Num(again)
 		a.write(m)
 	}
 }
