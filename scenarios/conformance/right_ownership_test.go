@@ -36,6 +36,7 @@ data: {color: green}
 	{"a plain reference on a shared object", by(governs), ""},
 	{"a second owner of another kind", []host.Controller{needsSecret("sharers", sharesWithSecret)}, withSecret},
 	{"server-side apply", by(applies), ""},
+	{"server-side apply without a look", by(appliesBlindly), ""},
 	{"server-side apply of all", []host.Controller{reconciler("intends", gardens, intends, parts)}, ""},
 	{"server-side apply without force", by(appliesPolitely), ""},
 	{"CreateOrUpdate merges", by(merges), ""},
@@ -207,6 +208,17 @@ func applies(a *at, owner *thing) error {
 		if d := a.cached(name); d != nil && !metav1.IsControlledBy(d, owner) {
 			return taken(d)
 		}
+		if err := a.apply(a.dependent(owner, name), "", true); err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
+}
+
+// appliesBlindly applies the wanted dependents without a look at what has their names. The server refuses to change the
+// controller of an object.
+func appliesBlindly(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
 		if err := a.apply(a.dependent(owner, name), "", true); err != nil {
 			return err
 		}

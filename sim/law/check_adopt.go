@@ -161,8 +161,8 @@ func sparesDying(j *Judge, r *sim.Record) {
 	if !meta.Deleting(w.Before) {
 		return
 	}
-	if w.Saw == nil || meta.Deleting(w.Saw) {
-		j.Report(Informed, "adopted while it is being deleted")
+	if w.Saw == nil || meta.Deleting(w.Saw) { // an apply by name does not depend on what was read
+		j.Report(committedIf(r.Guards.Applies && w.Actor.Selector == nil), "adopted while it is being deleted")
 		return
 	}
 	j.Report(Committed, "adopted after its deletion had begun")

@@ -40,6 +40,23 @@ var _ = tells([]story{
 		r := t.commit("op", "patch", a, p, edited(p.owned(controlledBy(a))))
 		r.Guards, r.Saw = applied, nil
 	}},
+	{"LAW-2", "an apply finds what an earlier owner of the name had", kept, func(t *tape) {
+		p := pod("p", object("App", "a").again())
+		a, _ := t.app(p.owned())
+		r := t.commit("op", "patch", a, p.owned(), edited(p.owned(controlledBy(a))))
+		r.Guards, r.Saw = applied, p
+	}},
+	{"LAW-2", "an apply takes what it saw with another owner", broken, func(t *tape) {
+		p := pod("p", object("App", "b"))
+		a, _ := t.app(p.owned())
+		r := t.commit("op", "patch", a, p.owned(), edited(p.owned(controlledBy(a))))
+		r.Guards, r.Saw = applied, p
+	}},
+	{"ADOPT-5", "the dying, by an apply of its name", committed, func(t *tape) {
+		a, p := t.app(pod("a", nil).dying("x"))
+		r := t.commit("op", "patch", a, p, p.owned(controlledBy(a)))
+		r.Guards, r.Saw = applied, p
+	}},
 	{"LAW-2", "an orphan is overwritten unseen", broken, func(t *tape) {
 		a, p := t.app(pod("a", nil))
 		t.commit("op", "update", a, p, edited(p.owned(controlledBy(a)))).Saw = nil

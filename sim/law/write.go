@@ -68,10 +68,12 @@ func (w *Write) onlyRefs(r *sim.Record) bool {
 
 // takesByName reports whether an actor without a selector adopts an orphan by name and sets the desired state in the
 // same write, as CreateOrUpdate does. Such a write combines two allowed writes in one update or apply. It may not
-// change other owner references, or finalizers that the actor does not declare.
+// change other owner references, or finalizers that the actor does not declare. The cache of an actor that applies may
+// still show an earlier owner with the name of the reconciled object.
 func (w *Write) takesByName(r *sim.Record) bool {
-	return w.Actor.Selector == nil && w.SawOwner == nil &&
-		(r.Guards.Applies || r.Guards.ResourceVersion && w.Saw != nil) &&
+	return w.Actor.Selector == nil &&
+		(r.Guards.Applies && (w.SawOwner == nil || w.SawOwner.Kind == w.For.Kind && w.SawOwner.Name == w.For.Name) ||
+			r.Guards.ResourceVersion && w.Saw != nil && w.SawOwner == nil) &&
 		meta.SameRefsBut(w.Before, w.After, w.For.UID) &&
 		meta.SameFinalizersBut(w.Before.GetFinalizers(), w.After.GetFinalizers(), w.Actor.Finalizers)
 }
