@@ -203,8 +203,8 @@ func (sel *selector) String() string {
 	return "objects with the labels " + strings.Join(parts, ", ")
 }
 
-// letting tests whether the controller releases a dependent after its labels were changed, or creates another one beside
-// it.
+// letting tests whether the controller releases a dependent after its labels were changed, creates another one beside it,
+// or restores the labels.
 func (f *found) letting(s *operator) error {
 	if len(f.dependents) == 0 || len(f.dependents[0].GetLabels()) == 0 {
 		return nil
@@ -221,6 +221,7 @@ func (f *found) letting(s *operator) error {
 	now := r.stored(d)
 	f.releases = now != nil && metav1.GetControllerOf(now.(metav1.Object)) == nil
 	f.forgets = !f.releases && len(r.controlled(s.owner, f.owns)) > had
+	f.restores = now != nil && maps.Equal(d.GetLabels(), now.(metav1.Object).GetLabels())
 	return nil
 }
 

@@ -25,6 +25,7 @@ type edit struct {
 	had, has int      // the number of dependents before and after the edit
 	back     int      // the number of dependents after the edit is undone
 	marks    []mark   // for a removal: the values that dependents have only because of the field
+	refused  string   // the write that the server refuses after the edit; "" if there is none
 	ends     bool     // in a quiet run, the edited and deleted sample no longer exists at the end
 	needed   bool     // for a removal: an owner that is created without the field has no dependents
 	after    *end     // the edited sample; nil in a timed world, or if the controller did not react

@@ -3,6 +3,7 @@ package check
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 
@@ -10,6 +11,9 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/sim"
 )
 
 // mostEdits is the maximal number of edits that are tried on a sample, in addition to Operator.Edits.
@@ -171,7 +175,7 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 			f.fights = e
 		}
 	case r.ticking.found == nil:
-		f.waits = append(f.waits, e)
+		f.waits, e.refused = append(f.waits, e), r.refused()
 	default:
 		f.doubt(fmt.Sprintf("%s: %s after %s", editing, notSettled, e))
 	}
@@ -205,6 +209,19 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil
+}
+
+// refused describes the controller's last write since the last user action, if the server has refused it as invalid.
+func (r *quiet) refused() (text string) {
+	for i := r.began; i < r.World.History.Len(); i++ {
+		rec := r.World.History.At(i)
+		if rec.Process == r.process && (rec.Op == sim.Commit && !told(rec.Object) || rec.Op == sim.Refusal) {
+			if text = ""; rec.Op == sim.Refusal && rec.Code == http.StatusUnprocessableEntity {
+				text = fmt.Sprintf("%s %s is refused: %s", rec.Verb, rec.Object, render.RefusalOf(rec))
+			}
+		}
+	}
+	return text
 }
 
 // waitsSo creates the sample with an edit, and sets e.made. It reports whether the controller retries without writing.

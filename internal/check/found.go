@@ -51,6 +51,7 @@ type found struct {
 	applies  bool // the controller creates by server-side apply, which restores the reference at each write
 	releases bool // the controller releases a dependent whose labels are changed
 	forgets  bool // the controller keeps such a dependent, and creates another one beside it
+	restores bool // the controller restores the labels of such a dependent
 	unmarked bool // a webhook refuses the label and the annotation that the case two-owners adds to the sample
 	selector *selector
 	raised   *edit   // the edit that gave the sample more dependents, see (*found).two; nil if there is none

@@ -244,7 +244,11 @@ func (f *found) text(s *operator) string {
 		line("follows", f.fights.String()+", and does not settle any more")
 	}
 	for _, e := range f.waits {
-		line("waits", "after "+e.String()+": it tries again, and writes nothing")
+		text := "after " + e.String() + ": it tries again, and writes nothing"
+		if e.refused != "" {
+			text += "; " + e.refused
+		}
+		line("waits", text)
 	}
 	for _, p := range policies {
 		if f.takes[p] {

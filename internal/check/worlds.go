@@ -61,7 +61,8 @@ func (f *found) worlds(s *operator) (all []place) {
 		f.scaled(s),
 		f.editedAndDeleted(s))
 	all = append(all, f.lookalikes(s)...)
-	all = append(append(all, f.taken(s)...), f.replaced(s), f.confusing("other-namespace", &f.far), f.confusing("long-names", &f.long))
+	surplus, err := f.surplus(s)
+	all = append(append(all, f.taken(s, surplus)...), f.replaced(s, surplus, err), f.confusing("other-namespace", &f.far), f.confusing("long-names", &f.long))
 	all = append(all, f.ends(s)...)
 	for i := range all {
 		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {

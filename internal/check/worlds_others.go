@@ -257,8 +257,9 @@ func numbers(m manifest) map[string]int64 {
 	return all
 }
 
-// taken returns the cases in which the user changes or deletes the sample's dependents, or takes their names.
-func (f *found) taken(s *operator) []place {
+// taken returns the cases in which the user changes or deletes the sample's dependents, or takes their names. The sample
+// loses the dependents in surplus when it wants fewer.
+func (f *found) taken(s *operator, surplus []manifest) []place {
 	lost := place{name: "dependent-deleted", objects: f.both(s), settled: true, faults: few}
 	relabelled := place{name: "relabelled", objects: f.both(s), settled: true, faults: few}
 	bared := place{name: "reference-taken-away", objects: f.both(s), settled: true, faults: few, uncounted: len(f.history) > 0}
@@ -284,7 +285,7 @@ func (f *found) taken(s *operator) []place {
 		}
 		lost.user = append(lost.user, gone(d))
 		if len(d.GetLabels()) > 0 {
-			relabel := patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
+			relabel := relabels(d)
 			relabelled.user = append(relabelled.user, alsoOwned(d, rival), relabel)
 			// As long as a released dependent exists, its name is taken. A controller that neither adopts nor releases may
 			// list its dependents by labels.
@@ -299,6 +300,7 @@ func (f *found) taken(s *operator) []place {
 			bared.user = append(bared.user, gone(d))
 		}
 	}
+	relabelled.user = append(relabelled.user, f.relabelsSurplus(surplus)...)
 	second := found{dependents: f.seconds}
 	for _, d := range second.each() { // the controller may map events of these dependents to the wrong owner
 		if !f.createsOnce(d) && !slices.Contains(f.asleep, d.GroupVersionKind()) {
@@ -322,6 +324,25 @@ func (f *found) taken(s *operator) []place {
 		lost.why, bared.why, relabelled.why, let.why = once, once, once, once
 	}
 	return slices.Insert(barred("", all), 1, f.dependentUnseen(s))
+}
+
+func relabels(d manifest) casefile.Action {
+	return patch(d.at(), map[string]any{"metadata": map[string]any{"labels": others(d)}})
+}
+
+// relabelsSurplus returns actions that relabel dependents, and then make them surplus before the controller has restored
+// their labels. There are none if the controller does not restore labels: it may find its dependents by them.
+func (f *found) relabelsSurplus(surplus []manifest) (list []casefile.Action) {
+	for _, d := range surplus {
+		if f.restores && len(d.GetLabels()) > 0 && !f.createsOnce(d) {
+			list = append(list, relabels(d))
+		}
+	}
+	if len(list) > 0 {
+		e, fewer := f.fewer()
+		list = append(list, patch(f.of, e.patch(fewer)))
+	}
+	return list
 }
 
 // alsoOwned returns an action that adds an owner reference without controller: true. A release of d must keep it.

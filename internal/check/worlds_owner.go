@@ -241,12 +241,11 @@ func (f *found) restored(s *operator) place {
 
 // replaced is a case: the user deletes a dependent, gives its name to an object of another owner, and makes the sample
 // want fewer dependents. A controller that deletes by name without a UID precondition then deletes the wrong object.
-func (f *found) replaced(s *operator) place {
+func (f *found) replaced(s *operator, surplus []manifest, err error) place {
 	p := place{name: "replaced", objects: f.both(s), settled: true, faults: few}
 	rival := f.rival(s)
 	e, fewer := f.fewer()
-	left, err := f.surplus(s, e, fewer)
-	left = slices.DeleteFunc(left, func(d manifest) bool { return !slices.Contains(f.watches, d.GetKind()) })
+	left := slices.DeleteFunc(slices.Clone(surplus), func(d manifest) bool { return !slices.Contains(f.watches, d.GetKind()) })
 	switch {
 	case f.lone(rival) != "":
 		p.why = f.lone(rival)
@@ -294,8 +293,9 @@ func (f *found) fewer() (*edit, any) {
 	return nil, nil
 }
 
-// surplus returns the dependents with fixed names that the sample loses by an edit. The world has a second owner.
-func (f *found) surplus(s *operator, e *edit, fewer any) (list []manifest, err error) {
+// surplus returns the dependents with fixed names that the sample loses by the edit fewer. The world has a second owner.
+func (f *found) surplus(s *operator) (list []manifest, err error) {
+	e, fewer := f.fewer()
 	if e == nil || f.second.Unstructured == nil {
 		return nil, nil
 	}

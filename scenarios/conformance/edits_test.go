@@ -203,6 +203,27 @@ func follows(a *at, owner *thing) error {
 	return nil
 }
 
+// insists updates the data of its immutable dependents.
+func insists(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		next := a.dependent(owner, name)
+		next.Object["immutable"] = true
+		err := a.upsert(next, func(is *thing) error {
+			is.Object["data"] = next.Object["data"]
+			return mine(owner, is)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return a.prune(owner)
+}
+
+// The profile shows a request that the server refuses after an edit.
+func TestRefusedAfterAnEdit(t *testing.T) {
+	shows(t, prepared(t, subjectOf(t, by(insists)...)), "it tries again, and writes nothing; update cm/sample-0 is refused: 422 Invalid: data: ")
+}
+
 // The case edit fails if a controller writes forever after the edit. It does not fail if the controller only retries.
 func TestEditsThatDoNotSettle(t *testing.T) {
 	waits := "waits       after spec.color: green -> greenx: it tries again, and writes nothing\n"

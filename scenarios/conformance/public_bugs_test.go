@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/sim/host"
 )
@@ -193,6 +194,7 @@ var publicBugs = []publicBug{
 	{"netbox-community/netbox-operator#77", []host.Controller{reconciler("netbox", gardens, netbox, plots)},
 		nil, "deleted/early", "expect"}, // the fix is the same as for tidb-operator
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
+	{"rajsinghtech/garage-operator#392", by(restores(false)), by(restores(true)), "relabelled", "exact-sum"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
 	{"counts objects of other owners", by(counts(false)), by(counts(true)), "somebody-elses", "expect"},
 	{"adopts a terminating object by name", by(createsOrUpdates), by(adoptsByName), "terminating-orphan",
@@ -460,6 +462,29 @@ func counts(owned bool) idiom {
 			return o.GetLabels()["garden"] != owner.GetName() || owned && !metav1.IsControlledBy(o, owner)
 		})
 		return a.reports(owner, "ready", int64(len(list)))
+	}
+}
+
+// restores restores the label of its wanted dependents. Without owned, it deletes only surplus dependents with the label.
+func restores(owned bool) idiom {
+	return func(a *at, owner *thing) error {
+		for _, name := range wanted(owner) {
+			d := a.dependent(owner, name)
+			d.SetLabels(map[string]string{ownerLabel: owner.GetName()})
+			err := a.upsert(d, func(is *thing) error {
+				if err := mine(owner, is); err != nil {
+					return err
+				}
+				return unstructured.SetNestedField(is.Object, owner.GetName(), "metadata", "labels", ownerLabel)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return a.removeAll(slices.DeleteFunc(a.own(owner), func(d *thing) bool {
+			return slices.Contains(wanted(owner), d.GetName()) || d.GetDeletionTimestamp() != nil ||
+				!owned && d.GetLabels()[ownerLabel] != owner.GetName()
+		}))
 	}
 }
 

@@ -117,9 +117,10 @@ var adoptLaws = []*Law{{
 	New: On(recheck, sim.Commit),
 }, {
 	ID: "ADOPT-5", Name: "skip-terminating-orphans",
-	Sentence: "A terminating object is not adopted.",
-	Needs:    Commits | Reads,
-	New:      On(sparesDying, sim.Commit),
+	Sentence:  "A terminating object is not adopted.",
+	Needs:     Commits | Reads,
+	Unchecked: "server-side applies of controllers that find orphans by name",
+	New:       On(sparesDying, sim.Commit),
 }, {
 	ID: "ADOPT-6", Name: "losers-stay-away",
 	Sentence:  "A controller that lost the race for an orphan leaves the object alone afterwards.",
