@@ -92,7 +92,8 @@ func (r *room) late() (time.Duration, bool) {
 	return r.least(func(l *life) time.Duration { return l.late })
 }
 
-// polls returns the longest interval at which the programs reconcile keys: see [host.Process.Polls].
+// polls returns the longest interval at which the programs reconcile keys: see [host.Process.Polls]. known is also false if
+// no program does.
 func (r *room) polls() (longest time.Duration, known bool) {
 	for _, l := range r.lives {
 		each, known := l.announced.Polls()
@@ -101,7 +102,7 @@ func (r *room) polls() (longest time.Duration, known bool) {
 		}
 		longest = max(longest, each)
 	}
-	return longest, true
+	return longest, longest > 0
 }
 
 func (r *room) least(due func(*life) time.Duration) (least time.Duration, any bool) {

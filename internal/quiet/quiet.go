@@ -52,7 +52,7 @@ type Quiet struct {
 	// Late, if not nil, returns the time until the first timer that the steps may not reach.
 	Late func() (time.Duration, bool)
 	// Polls, if not nil, returns the longest interval at which the programs reconcile keys without an event. The bool is
-	// false if it is unknown, or if a program retries a key with a growing delay.
+	// false if there is none, if it is unknown, or if a program retries a key with a growing delay.
 	Polls func() (time.Duration, bool)
 	// Settled, if not nil, is called when the programs have settled.
 	Settled func()

@@ -117,8 +117,9 @@ type later struct {
 	after   time.Duration
 }
 
-// Polls returns the longest time after which a program reconciles one of its keys again. known is false if the program
-// does not announce its reconciles, if it reconciles a key now, or if it retries one with a growing delay.
+// Polls returns the longest time after which a program reconciles one of its keys again; 0 if it reconciles keys only after
+// events. known is false if the program does not announce its reconciles, if it reconciles a key now, or if it retries one
+// with a growing delay.
 func (p *Process) Polls() (longest time.Duration, known bool) {
 	if g, is := p.engine.(*hosted); is {
 		return g.Polls()

@@ -20,8 +20,8 @@ const (
 	beatsTimes = 3
 	beatsFor   = time.Hour
 	// pollsFor replaces beatsFor in worlds with whole programs, where every poll takes many steps. It exceeds the
-	// longest backoff of client-go's queues. If no key is in a backoff, pollsLeast or a multiple (beatsTimes) of the
-	// longest interval between polls is enough.
+	// longest backoff of client-go's queues. If keys are reconciled at known intervals, and none is in a backoff,
+	// pollsLeast or a multiple (beatsTimes) of the longest interval is enough.
 	pollsFor   = 20 * time.Minute
 	pollsLeast = 2 * time.Minute
 	beatsMost  = 1000                   // with this number of fired timers, the world may settle before beatsFor
@@ -363,15 +363,21 @@ func (t *Trial) patience(pending []*sim.Alarm, timed bool) time.Duration {
 
 // polling returns how long the polls of programs must have no effect.
 func (t *Trial) polling() time.Duration {
-	long := pollsLeast
+	longest := time.Duration(0)
 	for _, p := range t.Cluster.Processes() {
-		if longest, known := p.Polls(); p.IsProgram() && !known {
-			return pollsFor
-		} else if p.IsProgram() {
-			long = max(long, beatsTimes*longest)
+		if !p.IsProgram() {
+			continue
 		}
+		each, known := p.Polls()
+		if !known {
+			return pollsFor
+		}
+		longest = max(longest, each)
 	}
-	return min(long, pollsFor)
+	if longest == 0 {
+		return pollsFor
+	}
+	return min(max(pollsLeast, beatsTimes*longest), pollsFor)
 }
 
 // roundSteps is the number of steps that goingRound takes: several rounds of a loop of a dozen controllers.
