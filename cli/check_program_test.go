@@ -200,7 +200,8 @@ func main() {
 }
 
 // If a creation is refused in each retry, but the program prints another error, then this other error causes the retries.
-// The operator settles, and its profile ends with the error. If the program prints the refusal, it does not settle.
+// The operator settles, and its profile shows the error. If the program prints the refusal, it does not settle. The profile
+// also names the program that it could not start.
 func TestCheckRetries(t *testing.T) {
 	for printed, settles := range map[string]bool{"`ERROR no such architecture`": true, "`ERROR ` + string(answer)": false} {
 		newProgram(t, `package main
@@ -209,6 +210,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os/exec"
 	"strings"
 	"time"
 )
@@ -227,6 +229,7 @@ func main() {
 			made, _ := http.Post("http://apiserver/api/v1/namespaces/default/configmaps", "application/json", strings.NewReader(body))
 			answer, _ := io.ReadAll(made.Body)
 			fmt.Println(`+printed+`, len(answer))
+			fmt.Println("no tool:", exec.Command("/bin/true").Run())
 			wait = min(2*wait, 1000*time.Second)
 		}
 		time.Sleep(wait)
@@ -235,7 +238,8 @@ func main() {
 `)
 		got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "--case", "one-owner", "-n", "1")
 		if strings.Contains(got.out, "does not settle") == settles ||
-			strings.Contains(got.out, "\n  last error  ERROR no such architecture") != settles {
+			strings.Contains(got.out, "\n  last error  ERROR no such architecture") != settles ||
+			!strings.Contains(got.out, "\n  starts      /bin/true: check refuses to start other programs\n") {
 			t.Errorf("the program prints %s:\n%s%s", printed, got.out, got.err)
 		}
 	}

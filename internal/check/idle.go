@@ -55,6 +55,17 @@ func (i *Idle) Fails() bool {
 const mostPrinted = 200
 
 // printed returns the last lines that the program has printed.
+// startRefused matches the error of a hosted program that tries to start another program.
+var startRefused = regexp.MustCompile(`fork/exec ([^:]+): operation not permitted`)
+
+// starts returns the other programs that the program has tried to start, as far as it printed the errors.
+func (r *quiet) starts() (paths []string) {
+	for _, m := range startRefused.FindAllStringSubmatch(strings.Join(r.printed(), "\n"), -1) {
+		paths = appendOnce(paths, m[1])
+	}
+	return paths
+}
+
 func (r *quiet) printed() []string {
 	for _, p := range r.Cluster.Processes() {
 		if p.Name == r.process {

@@ -266,6 +266,9 @@ func (f *found) text(s *operator) string {
 	if f.unsettled == "" { // otherwise the line above ends with it
 		line("last error", s.complaint)
 	}
+	if len(s.starts) > 0 {
+		line("starts", strings.Join(s.starts, ", ")+": check refuses to start other programs")
+	}
 	if f.base != nil {
 		line("status", complaints(f.base.status())...)
 	}

@@ -43,7 +43,7 @@ const (
 func (s *operator) run(more ...manifest) (*quiet, error) {
 	r, err := s.drawn(append(slices.Clone(s.around), more...), nil, nil)
 	if err == nil && len(more) == 1 && more[0] == s.owner {
-		s.complaint = r.lastError()
+		s.complaint, s.starts = r.lastError(), r.starts()
 	}
 	return r, err
 }
