@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -24,11 +25,13 @@ const (
 	controllerFile = "pkg/internal/controller/controller.go"
 	readerFile     = "pkg/cache/internal/cache_reader.go"
 	wrapperFile    = "pkg/cache/internal/zz_threelaws.go"
+	resultFile     = "pkg/reconcile/reconcile.go" // it does not change
 
 	agentImport = "; import threelaws \"threelaws/agent\""
 	result      = "threelaws" // together with the _ after it, the name of the result
-	begin       = " defer func(end func(bool, int64)) { end(err != nil || threelaws_.Requeue && threelaws_.RequeueAfter <= 0, " +
-		"int64(threelaws_.RequeueAfter)) }(threelaws.Begin(c.Name, fmt.Sprint(req)));"
+	begin       = " defer func(end func(bool, int64)) { end(err != nil%s, int64(threelaws_.RequeueAfter)) }" +
+		"(threelaws.Begin(c.Name, fmt.Sprint(req)));"
+	requeued = " || threelaws_.Requeue && threelaws_.RequeueAfter <= 0" // the field Requeue is deprecated
 )
 
 // wrapper has methods in place of the reader's own methods, which get other names.
@@ -196,6 +199,11 @@ func copyOf(at, cache string, changed map[string][]byte) (string, error) {
 
 // announcements returns the changed files of a copy of controller-runtime.
 func announcements(at string) (map[string][]byte, error) {
+	results, err := os.ReadFile(filepath.Join(at, filepath.FromSlash(resultFile)))
+	if err != nil {
+		return nil, err
+	}
+	begin := fmt.Sprintf(begin, map[bool]string{true: requeued}[bytes.Contains(results, []byte("\tRequeue bool\n"))])
 	controller, err := edited(filepath.Join(at, filepath.FromSlash(controllerFile)), agentImport,
 		func(f *ast.FuncDecl) []insertion {
 			if f.Name.Name != "Reconcile" || f.Type.Results == nil || len(f.Type.Results.List) != 2 {
