@@ -353,6 +353,23 @@ func TestCheckAddsToWorkingSample(t *testing.T) {
 	}
 }
 
+// A CRD that is made up also serves other versions: a program may look for another one than it watches.
+func TestMadeUpCRDServesSeveralVersions(t *testing.T) {
+	made := (&operator{}).madeCRDs(`no matches for kind "TaskRun" in version "tekton.dev/v1"`)
+	if len(made) != 1 {
+		t.Fatalf("%d CRDs", len(made))
+	}
+	versions, _, _ := unstructured.NestedSlice(made[0].Objects[0].Object, "spec", "versions")
+	served := ""
+	for _, v := range versions {
+		version := v.(map[string]any)
+		served += fmt.Sprintf("%s %t ", version["name"], version["storage"])
+	}
+	if want := "v1 true v1beta1 false v1alpha1 false "; served != want {
+		t.Errorf("served and stored: %s, want %s", served, want)
+	}
+}
+
 // A kind that the operator does not find gets a CRD without a schema, if no file defines it.
 func TestCheckMakesUpCRD(t *testing.T) {
 	for said, want := range map[string]string{

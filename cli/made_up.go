@@ -27,20 +27,30 @@ func (op *operator) madeCRDs(said string) (all []*check.File) {
 		if known.hasKind(group, kind) || slices.ContainsFunc(ownKinds().Served(), func(k *fakeapi.Kind) bool { return k.GVK.Group == group }) {
 			continue
 		}
+		versions := []any{madeVersion(version, true)}
+		for _, other := range []string{"v1", "v1beta1", "v1alpha1"} { // a program may look for another version than it watches
+			if other != version {
+				versions = append(versions, madeVersion(other, false))
+			}
+		}
 		plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Group: group, Version: version, Kind: kind})
 		crd := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 			"metadata": map[string]any{"name": plural.Resource + "." + group,
 				"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, made up"}},
 			"spec": map[string]any{"group": group, "scope": "Namespaced",
-				"names": map[string]any{"kind": kind, "plural": plural.Resource},
-				"versions": []any{map[string]any{"name": version, "served": true, "storage": true,
-					"subresources": map[string]any{"status": map[string]any{}},
-					"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object",
-						"x-kubernetes-preserve-unknown-fields": true}}}}}}}
+				"names":    map[string]any{"kind": kind, "plural": plural.Resource},
+				"versions": versions}}}
 		all = append(all, &check.File{Name: madeUp, Objects: []check.Object{{Unstructured: crd, Line: 1}}})
 	}
 	return all
+}
+
+func madeVersion(name string, stored bool) map[string]any {
+	return map[string]any{"name": name, "served": true, "storage": stored,
+		"subresources": map[string]any{"status": map[string]any{}},
+		"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object",
+			"x-kubernetes-preserve-unknown-fields": true}}}
 }
 
 // made returns an object that the operator looks for and that no file has: a small PersistentVolumeClaim, an empty Secret or
