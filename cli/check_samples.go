@@ -192,30 +192,38 @@ func (c *checking) prepare(op *operator, sample *check.File, line *progressLine,
 	return plan, err
 }
 
-// referral is an object that a sample names, and its file.
+// referral is an object that a sample or an object beside it names.
 type referral struct {
 	*unstructured.Unstructured
-	file string
+	file string // the file of the object
+	by   string // what names it: "the sample", or the object beside the sample
 }
 
-// referred returns an object of another kind that the spec of the sample names, from another sample; nil if there is none.
+// referred returns an object of another kind that the spec of the sample, or of an object beside it, names; nil if no other
+// sample is such an object.
 func (op *operator) referred(sample *check.File) *referral {
 	files := slices.Concat(op.Samples, op.Others)
 	for _, s := range op.Samples {
 		files = append(files, op.Next[s]...)
 	}
-	first := sample.Objects[0]
-	for _, f := range files {
-		o := f.Objects[0].DeepCopy()
-		if f == sample || o.GroupVersionKind().GroupKind() == first.GroupVersionKind().GroupKind() || o.GetName() == "default" ||
-			!specNames(first, o.GetName(), anyPath) {
-			continue
-		}
-		if o.GetNamespace() == "" && op.namespaced(o) {
-			o.SetNamespace(op.home(sample))
-		}
-		if !has(sample, o) {
-			return &referral{o, f.Name}
+	for i, of := range sample.Objects {
+		for _, f := range files {
+			o := f.Objects[0].DeepCopy()
+			kind := o.GroupVersionKind().GroupKind()
+			if f == sample || kind == sample.Objects[0].GroupVersionKind().GroupKind() || kind == of.GroupVersionKind().GroupKind() ||
+				o.GetName() == "default" || !specNames(of, o.GetName(), anyPath) {
+				continue
+			}
+			if o.GetNamespace() == "" && op.namespaced(o) {
+				o.SetNamespace(op.home(sample))
+			}
+			by := "the sample"
+			if i > 0 {
+				by = strings.ToLower(of.GetKind()) + "/" + of.GetName()
+			}
+			if !has(sample, o) {
+				return &referral{o, f.Name, by}
+			}
 		}
 	}
 	return nil

@@ -314,15 +314,19 @@ func TestCheckMakesUpWhatWasAskedFor(t *testing.T) {
 	c.run("-n", "1", "--case", "one-owner").wants(t, 0, "Secret default/license is made up: ")
 }
 
-// If an operator does nothing for a sample, another sample that it names is added.
+// If an operator does nothing for a sample, another sample that it names is added, and what that one names.
 func TestCheckAddsNamedSample(t *testing.T) {
 	c := newChecked(t, idle{lines: func(int) []string { return nil }}.hosted())
-	c.samples = []string{"other.yaml"}
+	c.samples = []string{"other.yaml", "third.yaml"}
 	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, env: [{name: CLUSTER, value: other}]}", 1))
-	write(t, "other.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\n")
-	const want = "ConfigMap default/other of other.yaml is added: the sample names it\n"
-	if out := c.run("-n", "5").out; strings.Count(out, want) != 1 {
-		t.Error(out)
+	write(t, "other.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: other}\nspec: {ports: [{port: 1}], selector: {app: third}}\n")
+	write(t, "third.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: third}\n")
+	out := c.run("-n", "5").out
+	for _, want := range []string{"Service default/other of other.yaml is added: the sample names it\n",
+		"ConfigMap default/third of third.yaml is added: service/other names it\n"} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("want %s\n%s", want, out)
+		}
 	}
 }
 

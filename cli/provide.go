@@ -31,8 +31,8 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	other, from := op.addMissing(err, sample)
 	if refers := op.referred(sample); other == nil && refers != nil && isIdle(err) {
 		op.add(sample, refers.Unstructured)
-		notes = append(notes, fmt.Sprintf("%s%s %s of %s is added: the sample names it", op.forSample(sample), refers.GetKind(),
-			path.Join(refers.GetNamespace(), refers.GetName()), refers.file))
+		notes = append(notes, fmt.Sprintf("%s%s %s of %s is added: %s names it", op.forSample(sample), refers.GetKind(),
+			path.Join(refers.GetNamespace(), refers.GetName()), refers.file, refers.by))
 	}
 	if dir := op.addCertificate(err); dir != "" {
 		notes = append(notes, "a certificate is added in "+dir+": the operator reads it, and nothing that check installs creates it")
