@@ -208,11 +208,7 @@ func insists(a *at, owner *thing) error {
 	for _, name := range wanted(owner) {
 		next := a.dependent(owner, name)
 		next.Object["immutable"] = true
-		err := a.upsert(next, func(is *thing) error {
-			is.Object["data"] = next.Object["data"]
-			return mine(owner, is)
-		})
-		if err != nil {
+		if err := a.fills(owner, next); err != nil {
 			return err
 		}
 	}
@@ -270,11 +266,7 @@ func specs(a *at, owner *thing) error {
 	for _, name := range all {
 		next := a.bare(owner, name)
 		next.Object["data"] = map[string]any{"spec": string(text)}
-		err := a.upsert(next, func(is *thing) error {
-			is.Object["data"] = next.Object["data"]
-			return mine(owner, is)
-		})
-		if err != nil {
+		if err := a.fills(owner, next); err != nil {
 			return err
 		}
 	}

@@ -388,6 +388,14 @@ func (a *at) ensure(owner, next *thing) error {
 	return a.upsert(next, func(is *thing) error { return mine(owner, is) })
 }
 
+// fills creates a dependent, or updates its data. It returns an error if an object of another owner has the name.
+func (a *at) fills(owner, next *thing) error {
+	return a.upsert(next, func(is *thing) error {
+		is.Object["data"] = next.Object["data"]
+		return mine(owner, is)
+	})
+}
+
 // mine returns an error if the owner does not control the object.
 func mine(owner, o *thing) error {
 	if !metav1.IsControlledBy(o, owner) {

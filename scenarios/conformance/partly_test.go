@@ -297,10 +297,7 @@ func trusts(looks, follows bool) idiom {
 		}
 		next := a.bare(owner, owner.GetName())
 		next.Object["data"] = map[string]any{"color": color}
-		if err := a.upsert(next, func(is *thing) error {
-			is.Object["data"] = next.Object["data"]
-			return mine(owner, is)
-		}); err != nil {
+		if err := a.fills(owner, next); err != nil {
 			return err
 		}
 		return a.reports(owner, "color", color)

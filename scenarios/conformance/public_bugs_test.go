@@ -399,11 +399,7 @@ func marksShared(overwrites bool) idiom {
 func publishesGreen(hides bool) idiom {
 	return func(a *at, owner *thing) error {
 		next := a.dependent(owner, owner.GetName())
-		err := a.upsert(next, func(is *thing) error {
-			is.Object["data"] = next.Object["data"]
-			return mine(owner, is)
-		})
-		if err != nil {
+		if err := a.fills(owner, next); err != nil {
 			return err
 		}
 		if stringAt(owner, "spec", "color") == "green" {
@@ -550,10 +546,7 @@ func expects(waits bool) func(env *host.Env) idiom {
 				return nil
 			}
 			unseen[next.GetName()] = missing
-			return ignoreAlreadyExists(a.upsert(next, func(is *thing) error {
-				is.Object["data"] = next.Object["data"]
-				return mine(owner, is)
-			}))
+			return ignoreAlreadyExists(a.fills(owner, next))
 		}
 	}
 }

@@ -163,11 +163,7 @@ func furnishes(a *at, park *thing) error {
 	for _, name := range wanted(park) {
 		next := a.dependent(park, name)
 		next.SetNamespace("default")
-		err := a.upsert(next, func(is *thing) error {
-			is.Object["data"] = next.Object["data"]
-			return mine(park, is)
-		})
-		if err != nil {
+		if err := a.fills(park, next); err != nil {
 			return err
 		}
 	}
