@@ -211,7 +211,8 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 	return true, nil
 }
 
-// refused describes the controller's last write since the last user action, if the server has refused it as invalid.
+// refused describes the controller's last write or refused request since the last user action, if the server has refused it
+// as invalid.
 func (r *quiet) refused() (text string) {
 	for i := r.began; i < r.World.History.Len(); i++ {
 		rec := r.World.History.At(i)

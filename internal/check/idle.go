@@ -54,7 +54,6 @@ func (i *Idle) Fails() bool {
 // mostPrinted is the maximal number of lines in Idle.Printed.
 const mostPrinted = 200
 
-// printed returns the last lines that the program has printed.
 // startRefused matches the error of a hosted program that tries to start another program.
 var startRefused = regexp.MustCompile(`fork/exec ([^:]+): operation not permitted`)
 
@@ -66,6 +65,7 @@ func (r *quiet) starts() (paths []string) {
 	return paths
 }
 
+// printed returns the last lines that the program has printed.
 func (r *quiet) printed() []string {
 	for _, p := range r.Cluster.Processes() {
 		if p.Name == r.process {

@@ -40,8 +40,8 @@ type operator struct {
 	beside      []host.Controller
 	lasts       time.Duration // how long a world runs; 0 means until it settles
 	fact        string        // what the next quiet run is to find out
-	starts      []string      // other programs that the program tried to start in this run
 	complaint   string        // the last error that the program logged in a quiet run with its sample alone, or ""
+	starts      []string      // other programs that the program tried to start in that run
 
 	// start starts the processes of Others, and then the controller as a process with this name.
 	start func(t *trial.Trial, name string) *host.Process

@@ -107,7 +107,11 @@ func (q *Quiet) last() time.Duration {
 // only the first late timer. Others may be due in the 5.5 minutes after it, so q.late is after these. If it is known when
 // the programs act again, late timers are of no importance.
 func (q *Quiet) awaitLate() {
-	if q.late = 0; q.Late == nil || q.last() < lastWait {
+	if q.last() < lastWait {
+		q.late = 0
+		return
+	}
+	if q.Late == nil {
 		return
 	}
 	now, last := q.clock.Elapsed(), q.lastChange()+longest

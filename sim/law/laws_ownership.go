@@ -60,7 +60,8 @@ var threeLaws = []*Law{{
 	ID: "LAW-2", Name: "dont-interfere",
 	Sentence: "(a) A controller does not edit, scale or delete an object of another controller, or one that is " +
 		"not its own. (b) It may adopt an orphan and remove its own reference, and then changes only that " +
-		"reference; if it finds orphans by name, the same write may edit them. (c) It removes no other owner's reference from its own objects.",
+		"reference; if it finds orphans by name, the same write may edit them. (c) It removes no other owner's " +
+		"reference from its own objects.",
 	Needs:   Commits,
 	Outside: true,
 	New:     On(dontInterfere, sim.Commit),
