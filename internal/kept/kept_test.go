@@ -9,6 +9,21 @@ import (
 	"github.com/threelaws/threelaws/scenarios/builtin"
 )
 
+// If a kept file violates another law than the one in its name, Replay says so.
+func TestReplayViolatesAnotherLaw(t *testing.T) {
+	const text = "apply w\ncontrollers replicaset\nsettle\nexpect rs/b\n\n-- w --\n{apiVersion: apps/v1, kind: ReplicaSet, " +
+		"metadata: {name: a}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: i}]}}}}"
+	for name, other := range map[string]string{"expect-1234.txtar": "", "never-fight-1234.txtar": "expect"} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if r := kept.Replay(builtin.Registry(), path); r.Page == nil || r.Other != other {
+			t.Errorf("%s: page %v, other law %q, errors %v", name, r.Page, r.Other, r.Errors)
+		}
+	}
+}
+
 // A kept file does not fit if its schedule does not fit, or if it needs an expectation that the case no longer has. It
 // does not matter whether the output differs too. Other mistakes in the file are errors.
 func TestReplayOfAFileThatDoesNotFit(t *testing.T) {
