@@ -283,6 +283,17 @@ func TestSampleWithAName(t *testing.T) {
 	}
 }
 
+// An object with the name of an installed one is no sample: the server would refuse it.
+func TestSampleThatIsInstalled(t *testing.T) {
+	archive := running("containers:\n- {name: manager, image: widget}", widget("v1", "config", "{x: 1}")) +
+		"-- config/crd/bases/widgets.yaml --\n" + crd + "-- dist/install.yaml --\n" + widget("v1", "config", "{x: 2}")
+	r := found(t, archive, install.Options{Install: "install.yaml"})
+	if len(r.Samples) > 0 {
+		t.Errorf("samples %v", r.Samples)
+	}
+	wantNote(t, r, "no sample of Widget.example.com")
+}
+
 // Lines of a documentation generator are ignored.
 func TestSampleWithMacros(t *testing.T) {
 	r := found(t, program+"-- config/crd/bases/widgets.yaml --\n"+crd+"-- docs/examples/a.yaml --\n{% raw %}\n"+widget("v1", "a", "{x: 1}")+

@@ -21,11 +21,12 @@ type recipe struct {
 // build is a go build command: the name of the output, the package, and the build tags.
 type build struct{ output, pkg, tags string }
 
+// binary returns the name of the program that the image runs, or "".
 func (r *recipe) binary() string {
-	if len(r.entry) == 0 {
-		return ""
+	if command := withoutInit(slices.Concat(r.entry, r.cmd)); len(r.entry) > 0 && len(command) > 0 {
+		return path.Base(command[0])
 	}
-	return path.Base(r.entry[0])
+	return ""
 }
 
 // readDockerfile reads ARG and ENV, the go build commands in RUN, and ENTRYPOINT and CMD of the last stage.
@@ -138,6 +139,25 @@ func execForm(text string) []string {
 		return list
 	}
 	return shellWords(text)
+}
+
+// inits contains the programs that run as process 1 and start the program in their arguments.
+var inits = []string{"tini", "tini-static", "dumb-init", "catatonit"}
+
+// withoutInit returns the command line that an init program runs, or command if it does not begin with one. The flags of
+// the init program end with "--", or with the first word that is not a flag.
+func withoutInit(command []string) []string {
+	if len(command) == 0 || !slices.Contains(inits, path.Base(command[0])) {
+		return command
+	}
+	if end := slices.Index(command, "--"); end > 0 {
+		return command[end+1:]
+	}
+	i := 1
+	for i < len(command) && strings.HasPrefix(command[i], "-") {
+		i++
+	}
+	return command[i:]
 }
 
 // takesValue contains the flags of go build that take the next word as their value.

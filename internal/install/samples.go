@@ -238,9 +238,11 @@ func (f *finder) custom(o Object) bool {
 	return is
 }
 
+// installs reports whether the install contains an object, or another one with its name: repositories keep variants of it.
 func (f *finder) installs(o Object) bool {
 	return slices.ContainsFunc(f.Objects, func(have Object) bool {
-		return have.GetKind() == o.GetKind() && have.File == o.File && have.Line == o.Line
+		return have.GroupVersionKind() == o.GroupVersionKind() && (have.File == o.File && have.Line == o.Line ||
+			cmp.Or(have.GetNamespace(), "default") == cmp.Or(o.GetNamespace(), "default") && have.GetName() == o.GetName())
 	})
 }
 

@@ -79,13 +79,13 @@ func (f *finder) command(container *corev1.Container) []string {
 	command, args := slices.Clone(container.Command), container.Args
 	if r := f.names.image; len(command) == 0 && r != nil {
 		command = slices.Clone(r.entry)
-		more := command[min(1, len(command)):]
+		from := command
 		if len(args) == 0 {
 			args = r.cmd
-			more = slices.Concat(more, args)
+			from = slices.Concat(command, args)
 		}
-		if len(more) > 0 {
-			f.note("arguments from %s: %s", r.file, strings.Join(more, " "))
+		if more := withoutInit(from); len(more) > 1 {
+			f.note("arguments from %s: %s", r.file, strings.Join(more[1:], " "))
 		}
 	}
 	if len(command) == 0 {
@@ -96,7 +96,10 @@ func (f *finder) command(container *corev1.Container) []string {
 		}
 		return slices.Concat([]string{""}, args)
 	}
-	command = slices.Concat(command, args)
+	command = withoutInit(slices.Concat(command, args))
+	if len(command) == 0 {
+		return []string{""}
+	}
 	if shell := path.Base(command[0]); (shell == "sh" || shell == "bash") && len(command) > 2 && command[1] == "-c" {
 		f.note("a shell starts the operator: only its own arguments are taken from: %s", oneLine(command[2]))
 		command = shellWords(command[2])
