@@ -217,6 +217,9 @@ func (op *operator) referred(sample *check.File) *referral {
 			if o.GetNamespace() == "" && op.namespaced(o) {
 				o.SetNamespace(op.home(sample))
 			}
+			if slices.ContainsFunc(op.refused, func(of *unstructured.Unstructured) bool { return same(of, o) }) {
+				continue
+			}
 			by := "the sample"
 			if i > 0 {
 				by = strings.ToLower(of.GetKind()) + "/" + of.GetName()

@@ -330,6 +330,16 @@ func TestCheckAddsNamedSample(t *testing.T) {
 	}
 }
 
+// An object that a sample names is left out again if the server refuses it.
+func TestCheckAddsNoRefusedSample(t *testing.T) {
+	c := newChecked(t, idle{lines: func(int) []string { return nil }}.hosted())
+	c.samples = []string{"other.yaml"}
+	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, env: [{name: CLUSTER, value: other}]}", 1))
+	write(t, "other.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: other}\nspec: {ports: [{port: -1}]}\n")
+	c.run("-n", "5").wants(t, scenarios.ExitUsage, "Service default/other of other.yaml is added: the sample names it\n",
+		"Service default/other is left out again: the server refuses svc/other: ", "it did nothing for its owner")
+}
+
 // An object of a file is added even if the operator creates something without it, unless the operator creates the object.
 func TestCheckAddsToWorkingSample(t *testing.T) {
 	for _, creates := range []bool{false, true} {

@@ -39,6 +39,9 @@ type operator struct {
 	// Next contains, for a sample, further samples of its kind. They are tried if the server refuses the sample.
 	Next map[*check.File][]*check.File
 
+	referrals []*unstructured.Unstructured // the objects that were added because a sample names them
+	refused   []*unstructured.Unstructured // those of them that the server refuses, and that are not added again
+
 	// Mount mounts a Secret of the operator's namespace, which it returns, in the operator's processes. If it is nil, no
 	// Secret can be mounted.
 	Mount func(secret, dir string) (namespace string)

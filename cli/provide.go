@@ -24,6 +24,10 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	if flag := op.leaveOut(err); flag != "" {
 		return []string{"argument " + flag + " is left out: the operator does not know it"}
 	}
+	if o := op.takeBack(err, sample); o != nil {
+		return []string{fmt.Sprintf("%s%s %s is left out again: %s", op.forSample(sample), o.GetKind(),
+			path.Join(o.GetNamespace(), o.GetName()), strings.TrimPrefix(err.Error(), sample.Name+": "))}
+	}
 	added, crds := op.addOwn(err), op.lackedCRDs(saidBy(err))
 	op.installCRDs(crds)
 	made := op.madeCRDs(saidBy(err))
@@ -31,6 +35,7 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 	other, from := op.addMissing(err, sample)
 	if refers := op.referred(sample); other == nil && refers != nil && isIdle(err) {
 		op.add(sample, refers.Unstructured)
+		op.referrals = append(op.referrals, refers.Unstructured)
 		notes = append(notes, fmt.Sprintf("%s%s %s of %s is added: %s names it", op.forSample(sample), refers.GetKind(),
 			path.Join(refers.GetNamespace(), refers.GetName()), refers.file, refers.by))
 	}
@@ -80,6 +85,18 @@ func (op *operator) leaveOut(err error) (argument string) {
 		return ""
 	}
 	return op.LeaveOut(match[1] + match[2])
+}
+
+// takeBack removes an object that was added to a sample, if the server refuses it according to err. It returns this object,
+// or nil.
+func (op *operator) takeBack(err error, sample *check.File) *unstructured.Unstructured {
+	o := check.RefusedObject(err)
+	if o == nil || !slices.ContainsFunc(op.referrals, func(of *unstructured.Unstructured) bool { return same(of, o) }) {
+		return nil
+	}
+	op.refused = append(op.refused, o)
+	sample.Objects = slices.DeleteFunc(slices.Clone(sample.Objects), func(of check.Object) bool { return same(of.Unstructured, o) })
+	return o
 }
 
 // addOwn installs the operator's own workload, its Pods, or the Service of the API server, if err says that one was not
@@ -311,9 +328,12 @@ func (op *operator) isOwn(o *unstructured.Unstructured) bool {
 }
 
 func has(f *check.File, o *unstructured.Unstructured) bool {
-	return slices.ContainsFunc(f.Objects, func(has check.Object) bool {
-		return has.GroupVersionKind() == o.GroupVersionKind() && has.GetName() == o.GetName() && has.GetNamespace() == o.GetNamespace()
-	})
+	return slices.ContainsFunc(f.Objects, func(has check.Object) bool { return same(has.Unstructured, o) })
+}
+
+// same reports whether two objects have the same kind, namespace and name.
+func same(a, b *unstructured.Unstructured) bool {
+	return a.GroupVersionKind() == b.GroupVersionKind() && a.GetName() == b.GetName() && a.GetNamespace() == b.GetNamespace()
 }
 
 // home returns the namespace in which the operator looks for objects of a sample: that of the sample, or the operator's own

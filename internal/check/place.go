@@ -12,6 +12,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/nearest"
@@ -23,12 +24,21 @@ type refused struct {
 	what   string   // the beginning of the message, which names the object
 	fields []string // the invalid fields: "spec.ports[0].name"; empty if the error names none
 	text   string
+	object *unstructured.Unstructured // set by [File.place]
 }
 
 func (r *refused) Error() string { return r.what + ": " + r.text }
 
 // Refused reports whether an error says that the server refuses an object of the sample's file.
 func Refused(err error) bool { return errors.As(err, new(*refused)) }
+
+// RefusedObject returns the object of the sample's file that the server refuses according to an error, or nil.
+func RefusedObject(err error) *unstructured.Unstructured {
+	if r := (*refused)(nil); errors.As(err, &r) {
+		return r.object
+	}
+	return nil
+}
 
 // RefusedByWebhook reports whether an error says that a webhook of the operator refuses an object of the sample's file.
 func RefusedByWebhook(err error) bool {
@@ -166,6 +176,9 @@ func below(n *yaml.Node, word string) (key, value *yaml.Node) {
 
 // place adds the file and the line of an object to an error.
 func (f *File) place(m manifest, err error) error {
+	if r := (*refused)(nil); errors.As(err, &r) {
+		r.object = m.Unstructured
+	}
 	at := slices.IndexFunc(f.Objects, func(o Object) bool { return o.Unstructured == m.Unstructured })
 	if at < 0 || f.Objects[at].Line == 0 {
 		return fmt.Errorf("%s: %w", f.Name, err)
