@@ -207,14 +207,17 @@ func hostedWaits(m *Mutex)
 		{old: "var testingOnlyFailRead bool\n", new: "var testingOnlyFailRead bool\n\n//go:linkname hosted\nfunc hosted(b []byte) bool\n"},
 	}},
 	{"net/http/roundtrip.go", []edit{
-		{old: "import _ \"unsafe\" // for linkname\n", new: `import _ "unsafe" // for linkname
+		{old: "import _ \"unsafe\" // for linkname\n", new: `import (
+	"internal/hosted"
+	_ "unsafe" // for linkname
+)
 
 // hostedRoundTrip, if set, answers the requests for the API server.
 //
 //go:linkname hostedRoundTrip
 var hostedRoundTrip func(*Request) (*Response, error)
 `},
-		{old: "	return t.roundTrip(req)\n", new: `	if hostedRoundTrip != nil && req.URL != nil && (req.URL.Host == "apiserver" || req.URL.Host == "apiserver:443") {
+		{old: "	return t.roundTrip(req)\n", new: `	if hostedRoundTrip != nil && req.URL != nil && hosted.IsAPI(req.URL.Host) {
 		return hostedRoundTrip(req)
 	}
 	return t.roundTrip(req)
@@ -242,7 +245,8 @@ var hostedRoundTrip func(*Request) (*Response, error)
 	}
 	return r.lookupHost(ctx, host)
 `},
-		nothing("LookupCNAME(ctx context.Context, host string) (string, error)", `"", `, "host"),
+		{old: "func (r *Resolver) LookupCNAME(ctx context.Context, host string) (string, error) {\n",
+			new: "func (r *Resolver) LookupCNAME(ctx context.Context, host string) (string, error) {\n	if hosted.On {\n		return hostedCNAME(host)\n	}\n"},
 		nothing("LookupSRV(ctx context.Context, service, proto, name string) (string, []*SRV, error)", `"", nil, `, "name"),
 		nothing("LookupMX(ctx context.Context, name string) ([]*MX, error)", "nil, ", "name"),
 		nothing("LookupNS(ctx context.Context, name string) ([]*NS, error)", "nil, ", "name"),

@@ -106,6 +106,21 @@ func names() {
 	if all, err := net.LookupHost("localhost"); err != nil || all[0] != "127.0.0.1" {
 		panic(fmt.Sprint("localhost is ", all, err))
 	}
+	const service = "kubernetes.default.svc"
+	if all, err := net.LookupHost(service); err != nil || all[0] != "10.96.0.1" {
+		panic(fmt.Sprint(service, " is ", all, err))
+	}
+	if name, err := net.LookupCNAME(service); err != nil || name != service+".cluster.local." {
+		panic(fmt.Sprint(service, " has the name ", name, err))
+	}
+	_, err = net.Dial("tcp", service+":6443")
+	refused("dial", err, syscall.ECONNREFUSED)
+	answer, err := http.Get("https://" + service + "/version")
+	must(err)
+	must(answer.Body.Close())
+	if answer.StatusCode != http.StatusOK {
+		panic(fmt.Sprint("the API server answers ", answer.Status))
+	}
 }
 
 func refused(what string, err, want error) {

@@ -2,6 +2,7 @@ package net
 
 import (
 	"context"
+	"internal/hosted"
 	"io"
 	"os"
 	"strconv"
@@ -116,7 +117,7 @@ func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 			if err != nil && ParseIP(host) == nil {
 				return fail(err)
 			}
-			local := len(ips) > 0 || ParseIP(host).IsLoopback() || ParseIP(host).IsUnspecified()
+			local := ParseIP(host).IsLoopback() || ParseIP(host).IsUnspecified() || len(ips) > 0 && ips[0].IP.IsLoopback()
 			if !local {
 				return fail(os.NewSyscallError("connect", syscall.ECONNREFUSED))
 			}
@@ -141,12 +142,23 @@ func hostedDial(ctx context.Context, network, address string) (Conn, error) {
 	}
 }
 
-// hostedLookup resolves only localhost and the host name of this process.
+// hostedLookup resolves only localhost, the host name of this process, and the API server's Service.
 func hostedLookup(host string) ([]IPAddr, error) {
 	if name, _ := os.Hostname(); host == "localhost" || host == name {
 		return []IPAddr{{IP: IPv4(127, 0, 0, 1)}}, nil
 	}
+	if hosted.IsService(host) {
+		return []IPAddr{{IP: ParseIP(hosted.Address)}}, nil
+	}
 	return nil, newDNSError(errNoSuchHost, host, "")
+}
+
+// hostedCNAME returns the full name of a host that hostedLookup resolves. Programs read the domain of the cluster from it.
+func hostedCNAME(host string) (string, error) {
+	if hosted.IsService(host) {
+		return hosted.Service, nil
+	}
+	return "", newDNSError(errNoSuchHost, host, "")
 }
 
 func hostedLookupHost(host string) ([]string, error) {
