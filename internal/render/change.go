@@ -14,16 +14,23 @@ import (
 
 // Change describes one commit.
 type Change struct {
-	Verb   string // what the commit does: "adopt", "release", "create", "delete", "scale", "status", "renew", ...
+	Verb   string // what the commit does: "adopt", "release", "create", "delete", "scale", "status", "evict", ...
 	Detail string // what changed: "controller: none -> rs/web-a"
 	Noise  bool   // a status write or a lease renewal by a controller; timelines usually leave these out
 
 	shape string // Detail without field values; each round of a fight has the same shapes
 }
 
+// eviction is the subresource of a Pod that deletes it, unless a disruption budget forbids that.
+const eviction = "eviction"
+
 // ChangeOf describes a commit.
 func ChangeOf(r *sim.Record) Change {
 	c := Change{Verb: r.Verb}
+	if r.Subresource == eviction {
+		c.Verb = "evict"
+		return c
+	}
 	switch {
 	case r.Before == nil:
 		c.Verb = "create"
@@ -84,6 +91,9 @@ func (c *Change) name(r *sim.Record, verb string, details []string, fields, stat
 func VerbOf(r *sim.Record) Change {
 	c := Change{Verb: r.Verb}
 	switch {
+	case r.Subresource == eviction:
+		c.Verb = "evict"
+		return c
 	case r.Before == nil:
 		c.Verb = "create"
 		return c

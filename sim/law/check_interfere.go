@@ -26,7 +26,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || j.recycles(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
+	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || evicts(r) || j.recycles(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -92,11 +92,16 @@ func servesGate(r *sim.Record) bool {
 	return len(gates) > 0 && equality.Semantic.DeepEqual(bare[0], bare[1])
 }
 
+// evicts reports whether a write is an eviction. With it, others than the owner of a Pod may ask for its deletion, as when
+// a node is drained.
+func evicts(r *sim.Record) bool { return r.Object.Kind == "Pod" && r.Subresource == "eviction" }
+
 // recycles reports whether the actor deletes a Pod of a StatefulSet or DaemonSet with the update strategy OnDelete, which
 // its controller created, or which the reconciled object controls. Kubernetes leaves the deletion to the owner of this object.
 func (j *Judge) recycles(r *sim.Record) bool {
 	w := &j.write
-	if !w.Deletes || r.Object.Kind != "Pod" || w.Owner == nil {
+	deletes := w.Deletes || w.After == nil // a Pod without a node begins to terminate and is removed by one request
+	if !deletes || r.Object.Kind != "Pod" || w.Owner == nil {
 		return false
 	}
 	o := j.state.Object(w.Owner.UID)

@@ -49,6 +49,22 @@ var _ = tells([]story{
 		t.exist(p)
 		t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
 	}},
+	{"LAW-2", "a Pod of its own StatefulSet, which one request marks as terminating and removes", kept, func(t *tape) {
+		a, b := set("a", 1), object("StatefulSet", "b")
+		b.Spec.UpdateStrategy.Type = "OnDelete"
+		b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
+		p := pod("p", b)
+		t.exist(a, b, p)
+		t.sync("rs", a, func() {
+			t.commit("rs", "delete", a, p, p.dying())
+			t.commit("rs", "delete", a, p.dying(), nil)
+		})
+	}},
+	{"LAW-2", "an eviction of a Pod of another set", kept, func(t *tape) {
+		p := pod("p", object("StatefulSet", "b"))
+		t.exist(set("a", 1), p)
+		t.sync("rs", set("a", 1), func() { t.commit("rs", "create", set("a", 1), p, nil).Subresource = "eviction" })
+	}},
 	{"LAW-2", "a Pod of its own StatefulSet, edited instead of deleted", broken, func(t *tape) { t.recycled("OnDelete", true, "update") }},
 
 	{"LAW-1", "by a key that is no name", kept, func(t *tape) { t.keyed("a.again") }},
