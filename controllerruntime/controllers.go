@@ -29,7 +29,7 @@ type Setup func(mgr manager.Manager) error
 
 // Options are a manager's options. The zero value is a manager without options.
 type Options struct {
-	// Reads are kinds that a reconciler reads from the cache and that no source watches.
+	// Reads are kinds that a reconciler reads from the cache and that no source of the manager's controllers watches.
 	Reads []client.Object
 	// Live are kinds that the manager's client always reads from the server, as with client.CacheOptions.DisableFor.
 	Live []client.Object
@@ -138,11 +138,16 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		if err != nil {
 			return ctl, fmt.Errorf("Reads: %w", err)
 		}
-		ctl.Routes = append(ctl.Routes, silent(gvk))
+		ctl.Reads = append(ctl.Reads, gvk)
 	}
-	for _, gvk := range p.indexed { // an index on a kind makes the manager watch the kind
-		ctl.Routes = append(ctl.Routes, silent(gvk))
+	for _, obj := range p.beside(c) {
+		gvk, err := p.gvkOf(obj)
+		if err != nil {
+			return ctl, err
+		}
+		ctl.Reads = append(ctl.Reads, gvk)
 	}
+	ctl.Reads = append(ctl.Reads, p.indexed...) // an index on a kind makes the manager watch the kind
 	scheme, o, roles := p.scheme, p.o, rolesOf(watched)
 	ctl.New = func(env *host.Env) host.Reconciler {
 		return start(newProcess(scheme, o, env), setup, i, ctl.Name, roles)
@@ -153,6 +158,19 @@ func (p *process) declare(i int, c *controller, setup Setup) (host.Controller, e
 		ctl = bubble.Timed(ctl)
 	}
 	return ctl, ctl.Check()
+}
+
+// beside returns an object of each kind that other controllers of the manager watch. They share its cache, so a reconciler
+// may read these kinds.
+func (p *process) beside(c *controller) (all []client.Object) {
+	for _, other := range p.manager.controllers {
+		for _, s := range *other.sources {
+			if other != c && isKind(s) {
+				all = append(all, watchedBy(s))
+			}
+		}
+	}
+	return all
 }
 
 // silent returns a route that makes the host watch a kind, but enqueues nothing. The handlers of the sources enqueue.
@@ -169,7 +187,7 @@ func start(p *process, setup Setup, i int, name string, roles []role) host.Recon
 		panic(host.Misuse("controller " + name + ": its setup does not set it up at every start"))
 	}
 	c := p.manager.controllers[i]
-	for _, obj := range p.o.Reads {
+	for _, obj := range slices.Concat(p.o.Reads, p.beside(c)) {
 		p.mustView(obj)
 	}
 	p.watch(c, roles)

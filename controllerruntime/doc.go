@@ -34,8 +34,8 @@
 //     if they ran in two managers.
 //   - Typed, metadata-only and unstructured reads of one kind share one cache. controller-runtime has three caches for
 //     them.
-//   - A kind that the reconciler reads and no source watches must be in [Options.Reads]. Otherwise the read panics with
-//     a message that names the kind. controller-runtime would start an informer during the reconcile, and wait for it.
+//   - A kind that a reconciler reads and no source of the manager watches must be in [Options.Reads]. Otherwise the read
+//     panics with a message that names the kind. controller-runtime would start an informer during the reconcile, and wait for it.
 //   - Requests are handled in the order of their arrival, without a priority queue. The context of Reconcile has no
 //     deadline and no ReconcileID, and never ends.
 //   - Goroutines that a Reconcile starts may call the API only with [Options.Goroutines].

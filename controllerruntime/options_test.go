@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/time/rate"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -34,6 +35,24 @@ func alone(t *testing.T, setup controllerruntime.Setup, o controllerruntime.Opti
 	run.Start(all[0].Name, all[0])
 	run.Settle(trial.Limits{Writes: 100, Steps: 1000})
 	return run
+}
+
+// A reconciler may read from the cache what another controller of the manager watches.
+func TestReadsWhatOthersWatch(t *testing.T) {
+	var read error = errors.New("no reconcile")
+	alone(t, func(mgr ctrl.Manager) error {
+		setup := of(func(ctx context.Context, mgr ctrl.Manager, _ ctrl.Request) (ctrl.Result, error) {
+			read = mgr.GetClient().Get(ctx, client.ObjectKey{Name: "a", Namespace: "default"}, &corev1.Secret{})
+			return ctrl.Result{}, nil
+		})
+		if err := setup(mgr); err != nil {
+			return err
+		}
+		return ctrl.NewControllerManagedBy(mgr).For(&corev1.Secret{}).Complete(reconcile.Func(nothing))
+	}, controllerruntime.Options{})
+	if !apierrors.IsNotFound(read) {
+		t.Error(read)
+	}
 }
 
 // A token bucket uses the world's clock, also inside another limiter. It has two tokens at first and gets one every

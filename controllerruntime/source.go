@@ -48,7 +48,7 @@ func (p *process) watched(c *controller) (out []watch, err error) {
 			return nil, fmt.Errorf("a source of type %T: its events come from goroutines of its own; only source.Kind "+
 				"and source.Func run here", s)
 		}
-		obj := reflect.ValueOf(s).Elem().FieldByName("Type").Interface().(client.Object)
+		obj := watchedBy(s)
 		w := watch{role: other}
 		if w.gvk, err = p.gvkOf(obj); err != nil {
 			return nil, err
@@ -68,6 +68,11 @@ func (p *process) watched(c *controller) (out []watch, err error) {
 }
 
 func typeName(v reflect.Value) string { return reflect.Indirect(v).Type().Name() }
+
+// watchedBy returns the object that a source.Kind was made with. It has the kind and the Go type.
+func watchedBy(s source.Source) client.Object {
+	return reflect.ValueOf(s).Elem().FieldByName("Type").Interface().(client.Object)
+}
 
 func isKind(s source.Source) bool {
 	t := reflect.TypeOf(s)

@@ -150,7 +150,7 @@ func (r *Run) start(process string, c host.Controller) error {
 // Unserved describes, in one line, the first kind that a controller needs but the server does not have. It returns ""
 // if there is none.
 func Unserved(server *fakeapi.Server, c host.Controller) string {
-	kinds := append([]schema.GroupVersionKind{c.For}, c.Owns...)
+	kinds := slices.Concat([]schema.GroupVersionKind{c.For}, c.Owns, c.Reads)
 	for _, route := range c.Routes {
 		kinds = append(kinds, route.Kind)
 	}

@@ -126,6 +126,11 @@ spec:
 		"nothing wakes it": {func(s *Subject) { s.Controller.Routes = nil }, "",
 			"it did nothing for its owner: in a world with widget/sample widget has written nothing (no event " +
 				"brought it to a sync: look at Routes)"},
+		"it is hosted wrongly": {func(s *Subject) {
+			s.Controller.New = func(*host.Env) host.Reconciler {
+				return host.SyncFunc(func(context.Context, string) error { panic(host.Misuse("Gadget is not declared")) })
+			}
+		}, "", "host: Gadget is not declared"},
 		"it makes nothing": {func(s *Subject) {
 			s.Controller.New = func(*host.Env) host.Reconciler { return nil }
 		}, "", "host: controller widget: New returned nil"},

@@ -30,6 +30,8 @@ type Controller struct {
 	New func(env *Env) Reconciler
 	// Routes map events to keys. They are called before the handlers that the controller itself adds to informers.
 	Routes []Route
+	// Reads are further kinds that its caches contain. Their events enqueue nothing.
+	Reads []schema.GroupVersionKind
 
 	Workers int     // how many keys may be reconciled at the same time; 0 means 1
 	Backoff Backoff // delays of a key whose reconcile failed; zero means client-go's defaults (WRITE-8)
@@ -238,8 +240,8 @@ func (ctl *Controller) mistake() string {
 		return fmt.Sprintf("Era %q: it is one word, without quotes and @ # , =", ctl.Era)
 	case ctl.New == nil:
 		return "New is nil: it makes the memory and the Sync of each start"
-	case ctl.program && (len(ctl.Routes) > 0 || ctl.Workers > 0):
-		return "Routes and Workers are of a reconciler: a whole program has its own"
+	case ctl.program && (len(ctl.Routes)+len(ctl.Reads) > 0 || ctl.Workers > 0):
+		return "Routes, Reads and Workers are of a reconciler: a whole program has its own"
 	case ctl.For.Empty() && (len(ctl.Owns) > 0 || ctl.Contract.Replicas != nil || ctl.Contract.Selector != nil):
 		return "For is empty: the laws ask what it does for each object of that kind"
 	}

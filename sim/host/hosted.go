@@ -36,9 +36,9 @@ type hosted struct {
 }
 
 // Hosting returns a controller that hosts a whole program. The parameter make returns the program of a process. Hosting
-// ignores as.New, as.Routes and as.Workers. The other fields of as describe the program to the laws.
+// ignores as.New, as.Routes, as.Reads and as.Workers. The other fields of as describe the program to the laws.
 func Hosting(as Controller, make func(c *Cluster, process string) Program) Controller {
-	as.program, as.Routes, as.Workers = true, nil, 0
+	as.program, as.Routes, as.Reads, as.Workers = true, nil, nil, 0
 	as.New = func(*Env) Reconciler { return &hosted{make: make, held: map[*fakeapi.Kind]bool{}} }
 	return as
 }

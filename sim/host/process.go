@@ -155,7 +155,7 @@ func (p *Process) listEmpty() {
 	p.noteSynced()
 }
 
-// watched lists the kinds in For, Owns and Routes, each once.
+// watched lists the kinds in For, Owns, Routes and Reads, each once.
 func (ctl *Controller) watched() []schema.GroupVersionKind {
 	var out []schema.GroupVersionKind
 	add := func(gvk schema.GroupVersionKind) {
@@ -169,6 +169,9 @@ func (ctl *Controller) watched() []schema.GroupVersionKind {
 	}
 	for _, r := range ctl.Routes {
 		add(r.Kind)
+	}
+	for _, gvk := range ctl.Reads {
+		add(gvk)
 	}
 	return out
 }

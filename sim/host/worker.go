@@ -110,7 +110,8 @@ func (w *worker) syncOnce(ctx context.Context) (err error) {
 		if r == nil {
 			return
 		}
-		if _, ok := r.(killed); ok {
+		switch r.(type) {
+		case killed, Misuse:
 			panic(r)
 		}
 		err = &panicError{Process: w.process.Name, Key: w.key, Value: r, At: goroutine.Raised(nil)}
