@@ -4,6 +4,9 @@ import (
 	"slices"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
@@ -169,7 +172,7 @@ func (t *Trial) fought() bool {
 		cycle := w.cycle
 		w.cycle = nil
 		w.detector.Reset()
-		if t.blindIn(cycle) || t.starves(cycle[0]) {
+		if t.blindIn(cycle) || t.starves(cycle[0]) || t.passesOn(cycle) {
 			return false
 		}
 		r.Cause, r.Reason = cycle[0], fight.CycleReason(cycle)
@@ -201,6 +204,43 @@ func (t *Trial) blindIn(cycle []int) bool {
 		p := t.Cluster.Process(r.Process)
 		return p != nil && p.Withheld()
 	})
+}
+
+// passesOn reports whether a dependent has another owner after a cycle than before, which the cycle did not create. The
+// states before and after are equal except for UIDs, but the cycle does not repeat. For example, the garbage collector
+// deletes the dependents of an earlier owner, which has the same name, and the controller creates those of the present one.
+func (t *Trial) passesOn(cycle []int) bool {
+	var created []types.UID
+	before, after := map[sim.Ref]types.UID{}, map[sim.Ref]types.UID{} // dependent without its UID -> its owner
+	for _, i := range cycle {
+		r := t.World.History.At(i)
+		if r == nil {
+			return false
+		}
+		if r.Before == nil && r.After != nil {
+			created = append(created, r.After.(metav1.Object).GetUID())
+		}
+		if _, known := before[nameOf(r)]; !known {
+			before[nameOf(r)] = ownerOf(r.Before)
+		}
+		after[nameOf(r)] = ownerOf(r.After)
+	}
+	for name, owner := range before { //detcheck:ordered any of them
+		if next := after[name]; owner != "" && next != "" && owner != next && !slices.Contains(created, next) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownerOf returns the UID of the owner that controls an object, or "".
+func ownerOf(o any) types.UID {
+	if m, is := o.(metav1.Object); is {
+		if ref := metav1.GetControllerOfNoCopy(m); ref != nil {
+			return ref.UID
+		}
+	}
+	return ""
 }
 
 // reports reports whether in a cycle one controller writes only to statuses. For example, a controller may report that

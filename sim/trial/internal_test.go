@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -69,6 +70,44 @@ func TestOutsideActsOnEarlierVersions(t *testing.T) {
 				Spec: spec.Template.Spec}})
 		if b := w.Broken(); (b != nil) != (i == 2) || b != nil && b.Law.ID != "EXACT-2" {
 			t.Fatalf("after %d pods: %+v", i+1, b)
+		}
+	}
+}
+
+// A cycle after which a dependent has the present owner instead of an earlier one does not repeat. It repeats if the owner
+// changes back, or if each round creates the owner.
+func TestCyclePassesOn(t *testing.T) {
+	object := func(kind, name, uid, owner string) *metav1.PartialObjectMetadata {
+		o := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: kind}, ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(uid)}}
+		if owner != "" {
+			o.OwnerReferences = []metav1.OwnerReference{{Kind: "Thing", Name: "a", UID: types.UID(owner), Controller: new(true)}}
+		}
+		return o
+	}
+	old, present := object("Set", "s", "1", "earlier"), object("Set", "s", "2", "present")
+	for name, c := range map[string]struct {
+		writes [][2]*metav1.PartialObjectMetadata // before and after
+		want   bool
+	}{
+		"the owner changes":      {[][2]*metav1.PartialObjectMetadata{{old, nil}, {nil, present}}, true},
+		"the same owner":         {[][2]*metav1.PartialObjectMetadata{{old, nil}, {nil, object("Set", "s", "3", "earlier")}}, false},
+		"it changes back":        {[][2]*metav1.PartialObjectMetadata{{old, present}, {present, old}}, false},
+		"the owner is recreated": {[][2]*metav1.PartialObjectMetadata{{nil, object("Thing", "a", "present", "")}, {old, nil}, {nil, present}}, false},
+	} {
+		w := New(Options{Server: fakeapi.New(fakeapi.Options{})})
+		var cycle []int
+		for _, write := range c.writes {
+			r := sim.Record{Op: sim.Commit}
+			for i, o := range write {
+				if o != nil {
+					r.Object = sim.Ref{Kind: o.Kind, Name: o.Name, UID: string(o.UID)}
+					*[]*any{&r.Before, &r.After}[i] = o
+				}
+			}
+			cycle = append(cycle, w.World.Record(r).Index)
+		}
+		if is := w.passesOn(cycle); is != c.want {
+			t.Errorf("%s: %t", name, is)
 		}
 	}
 }
