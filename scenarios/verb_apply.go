@@ -146,7 +146,7 @@ func (r *Run) create(m *manifest.Manifest) error {
 
 var verbDelete = &Verb{
 	Name: "delete", Min: 1, Max: -1,
-	Args:    "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--client-side]",
+	Args:    "KIND/NAME... [--cascade=POLICY] [--grace-period=SECONDS] [--now] [--ignore-not-found] [--client-side]",
 	Summary: "delete objects",
 	Detail: `Without --cascade, the default policy of the kind applies. --client-side does what
 kubectl did before there was a garbage collector. It scales the object to zero, waits
@@ -156,6 +156,7 @@ until the status reports zero, and deletes the object with the policy orphan.`,
 		{Name: "cascade", Summary: "propagation policy", Values: []string{"background", "foreground", "orphan"}},
 		{Name: "grace-period", Summary: "seconds; 0 removes at once"},
 		{Name: "now", Summary: "the same as --grace-period=1", Values: []string{"true", "false"}},
+		{Name: "ignore-not-found", Summary: "a missing object is no error", Values: []string{"true", "false"}},
 		{Name: "client-side", Summary: "cascade like old kubectl", Values: []string{"true", "false"}},
 	},
 	acts:  true,
@@ -174,6 +175,9 @@ until the status reports zero, and deletes the object with the policy orphan.`,
 				err = r.deleteClientSide(name, t)
 			} else {
 				err = r.act("delete "+name, func() error {
+					if s.flag("ignore-not-found") && r.t.Server.Lookup(t.kind, t.namespace, t.name) == nil {
+						return nil
+					}
 					return r.request(&fakeapi.Request{Verb: fakeapi.Delete, Kind: t.kind,
 						Namespace: t.namespace, Name: t.name, Delete: o})
 				})

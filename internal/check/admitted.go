@@ -186,6 +186,7 @@ var finishes = map[string][]string{
 	"DaemonSet":             {"daemonset", "kubelet"},
 	"Deployment":            {"deployment", "replicaset", "kubelet"},
 	"Job":                   {"job", "kubelet"},
+	"Namespace":             {"namespace"},
 	"Pod":                   {"kubelet"},
 	"PersistentVolumeClaim": {"persistentvolumeclaim-protection"},
 	"ReplicaSet":            {"replicaset", "kubelet"},

@@ -27,15 +27,24 @@ type label struct {
 	value string
 }
 
-// stray is the name of each copy of a dependent that has no owner.
+// stray is the name of a copy of a dependent that has no owner: see found.named.
 const stray = "threelaws-stray"
+
+// named returns the name of a copy of a dependent. Copies of two kinds have different names: if the controller reconciles
+// the kind of one copy, it may create a dependent of another kind with the same name.
+func (f *found) named(name string, d manifest) string {
+	if f.each()[0].GroupVersionKind() == d.GroupVersionKind() {
+		return name
+	}
+	return name + "-" + strings.ToLower(d.GetKind())
+}
 
 // adoption tests whether the controller adopts copies of dependents, and finds the labels that a copy needs for this.
 // If the controller adopts copies of only some kinds, it uses more than labels, so no selector is assumed.
 func (f *found) adoption(s *operator) error {
 	var copies, adopted, left []manifest
 	for _, d := range f.each() {
-		copies = append(copies, d.copied(stray))
+		copies = append(copies, d.copied(f.named(stray, d)))
 	}
 	if len(copies) > 1 {
 		if is, works, _ := f.adoptsOne(s, copies...); works && !is {
@@ -142,7 +151,7 @@ func (f *found) labelsOf(s *operator, copy manifest) *selector {
 	for _, key := range slices.Sorted(maps.Keys(copy.GetLabels())) {
 		less := maps.Clone(copy.GetLabels())
 		delete(less, key)
-		without := copy.copied(stray)
+		without := copy.copied(copy.GetName())
 		without.SetLabels(less)
 		if adopted, _, why := f.adoptsOne(s, without); why != "" || adopted {
 			continue

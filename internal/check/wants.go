@@ -43,6 +43,10 @@ func (f *found) want(s *operator) error {
 		f.doubt("how many dependents an owner wants: that depends on the time")
 		return nil
 	}
+	if slices.ContainsFunc(f.dependents, func(d manifest) bool { return d.GroupVersionKind() == s.owner.GroupVersionKind() }) {
+		f.doubt("how many dependents an owner wants: its dependents are owners too, and may want another number")
+		return nil
+	}
 	w := &wants{by: map[string]int{}}
 	var tried []*edit
 	if f.scale != nil {

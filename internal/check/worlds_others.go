@@ -16,7 +16,7 @@ import (
 	"github.com/threelaws/threelaws/sim/host"
 )
 
-// theirName is the name of each copy of a dependent that another object owns.
+// theirName is the name of a copy of a dependent that another object owns: see found.named.
 const theirName = "threelaws-others"
 
 // lookalikes returns the cases with objects that look like dependents.
@@ -33,11 +33,11 @@ func (f *found) lookalikes(s *operator) []place {
 	race.objects = append([]manifest{rival}, race.objects...)
 	others.objects = append([]manifest{rival}, others.objects...)
 	for _, d := range f.each() {
-		o := d.copied(stray)
+		o := d.copied(f.named(stray, d))
 		if err := s.makes(o); err != nil {
 			return barred("no copy of a "+d.GetKind()+" can be made: "+err.Error(), all)
 		}
-		theirs := o.renamed(theirName)
+		theirs := o.renamed(f.named(theirName, d))
 		orphans.objects = append([]manifest{o}, orphans.objects...)
 		orphans.user = append(orphans.user, verbs("label "+o.at()+" "+other+"=yes")...)
 		others.objects = append(others.objects, owned(theirs, rival))
@@ -72,7 +72,7 @@ func (f *found) dying(s *operator) place {
 	}
 	var freed []casefile.Action
 	for _, d := range f.each() {
-		name := "threelaws-going"
+		name := f.named("threelaws-going", d)
 		if !f.adopts {
 			name = d.GetName()
 		}
@@ -215,7 +215,7 @@ func (f *found) numbersBeside(s *operator, rival manifest, dependents []manifest
 	owner := r.stored(rival).(metav1.Object)
 	var objects []manifest
 	for _, d := range dependents {
-		c := d.copied(theirName)
+		c := d.copied(f.named(theirName, d))
 		c.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, rival.GroupVersionKind())})
 		objects = append(objects, c)
 	}

@@ -193,7 +193,7 @@ func (f *found) terminating(s *operator) place {
 	p := place{name: "terminating", objects: []manifest{held}, settled: true, faults: few,
 		user: verbs("delete "+f.of+" --cascade=background", "settle")}
 	for _, d := range f.each() {
-		if o := d.copied(stray); s.makes(o) == nil {
+		if o := d.copied(f.named(stray, d)); s.makes(o) == nil {
 			p.user = append(p.user, casefile.Action{Manifests: o.text()})
 		}
 	}
@@ -217,7 +217,7 @@ func (f *found) restored(s *operator) place {
 	p := place{name: "restored", settled: true, faults: few}
 	var free []casefile.Action
 	for _, d := range f.each() {
-		o := d.copiedOf(before, stray)
+		o := d.copiedOf(before, f.named(stray, d))
 		if f.gives(d) {
 			o = d.copiedOf(before, d.GetName())
 		}

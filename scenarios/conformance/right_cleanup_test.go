@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -56,6 +57,7 @@ kind: Garden
 metadata: {name: web}
 spec: {size: 1, color: green}
 `},
+	{"a Namespace for each owner", []host.Controller{reconciler("spaces", gardens, finalized(makesSpace, removesSpace), namespaces)}, ""},
 	{"torn down in order", []host.Controller{reconciler("ordered", gardens, finalized(corrects, tearsDown), parts)}, ""},
 	{"waits until its dependents are gone", []host.Controller{reconciler("waits", gardens, finalized(sums, removesWorks), works)}, ""},
 	{"deletes a collection", []host.Controller{reconciler("collections", gardens, finalized((*at).plot, removesCollection), plots)}, ""},
@@ -85,6 +87,29 @@ func holdsDependents(a *at, owner *thing) error {
 		}
 		return a.prune(owner)
 	})(a, owner)
+}
+
+// space returns the Namespace of an owner.
+func space(owner *thing) *thing {
+	ns := object(namespaces, "", "space-"+string(owner.GetUID()))
+	ns.SetLabels(map[string]string{ownerLabel: fullLabel(owner)})
+	return ns
+}
+
+func makesSpace(a *at, owner *thing) error {
+	return ignoreAlreadyExists(a.upsert(space(owner), func(*thing) error { return nil }))
+}
+
+// removesSpace deletes the Namespace of an owner, and waits until it is gone.
+func removesSpace(a *at, owner *thing) error {
+	is, err := a.live(namespaces, "", space(owner).GetName())
+	if err != nil || is == nil {
+		return err
+	}
+	if is.GetDeletionTimestamp() == nil {
+		err = a.remove(is)
+	}
+	return cmp.Or(err, errLater)
 }
 
 // needsNames creates the dependents. It returns an error while an object of another owner has the name of one.

@@ -31,6 +31,7 @@ var rightNames = []right{
 	{"blue and green", by(switches), ""},
 	{"immutable dependents are replaced", by(replaces), ""},
 	{"a Job for each spec", []host.Controller{reconciler("runs", gardens, living(runs), jobs)}, ""},
+	{"a Job before the rest", []host.Controller{reconciler("prepares", gardens, living(prepares), jobs, parts)}, ""},
 	{"revisions up to a limit", []host.Controller{reconciler("revises", gardens, living(revises), revisions)}, ""},
 	{"a Secret that the owner names", []host.Controller{retainsPassword(secrets)}, namesSecret},
 	{"an object for all owners", by(monitors), ""},
@@ -126,6 +127,21 @@ func runs(a *at, owner *thing) error {
 	job.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
 		"containers": []any{map[string]any{"name": "main", "image": "main"}}}}}
 	return ignoreAlreadyExists(a.ensure(owner, job))
+}
+
+// prepares runs a Job, and creates a ConfigMap when the Job has succeeded.
+func prepares(a *at, owner *thing) error {
+	job := a.bare(owner, owner.GetName())
+	job.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"restartPolicy": "Never",
+		"containers": []any{map[string]any{"name": "main", "image": "main"}}}}}
+	if err := a.ensure(owner, job); err != nil {
+		return err
+	}
+	if is := a.cached(owner.GetName()); is == nil || intAt(is, "status", "succeeded") == 0 {
+		return nil
+	}
+	a.kind = parts
+	return a.fills(owner, a.dependent(owner, owner.GetName()))
 }
 
 // revises keeps a ControllerRevision for each of the last two specs of its owner. If there already is one for the

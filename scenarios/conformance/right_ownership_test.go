@@ -31,6 +31,8 @@ data: {color: green}
 	{"an owner chain of three", []host.Controller{reconciler("garden", gardens, living(plans), works),
 		reconciler("work", works, living(digs), parts)}, ""},
 	{"a dependent of a dependent", []host.Controller{nests()}, ""},
+	{"an owner in an owner", []host.Controller{reconciler("nested", gardens, living(nestsGardens), parts, gardens)},
+		gardenOf("{color: green, nested: true}")},
 	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
 	{"several owners", by(joins), ""},
 	{"a plain reference on a shared object", by(governs), ""},
@@ -62,6 +64,23 @@ func nests() host.Controller {
 	}), parts, secrets)
 	c.Owns = []schema.GroupVersionKind{parts, secrets}
 	return c
+}
+
+// nestsGardens creates a ConfigMap with the name of the owner, and another Garden if the owner wants one.
+func nestsGardens(a *at, owner *thing) error {
+	if is, _, _ := unstructured.NestedBool(owner.Object, "spec", "nested"); is {
+		bed := object(gardens, owner.GetNamespace(), owner.GetName()+"-bed")
+		bed.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner, gardens)})
+		bed.Object["spec"] = map[string]any{"color": stringAt(owner, "spec", "color")}
+		err := a.upsert(bed, func(is *thing) error {
+			is.Object["spec"] = bed.Object["spec"]
+			return mine(owner, is)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return a.fills(owner, a.dependent(owner, owner.GetName()))
 }
 
 // adoptsByName gives its dependents the owner's color. It adopts ownerless objects with a dependent's name.
