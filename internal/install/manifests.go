@@ -25,8 +25,8 @@ type manifests struct {
 }
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
-// config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered, more complete plain
-// YAML is used instead of another kustomization. If config/default or a chart cannot be rendered and no other manifests
+// config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered, a more complete chart
+// or more complete plain YAML is used instead of another kustomization. If config/default or a chart cannot be rendered and no other manifests
 // have the workload, it returns the error of the first one.
 func (f *finder) findInstall(context.Context) error {
 	var broken error
@@ -51,15 +51,22 @@ func (f *finder) findInstall(context.Context) error {
 	}
 	if found := f.kustomizations(); len(found) > 0 {
 		f.noteBroken(broken)
-		if broken != nil { // a part of config/default is often less than a released YAML file
-			if plain := f.folders(); len(plain) > 0 && plain[0].completeness() > found[0].completeness() {
-				f.install(plain[0], "YAML")
-				f.others(append(plain, found...))
-				return nil
+		by, others := "kustomize", []manifests(nil)
+		if broken != nil { // a part of config/default is often less than a chart or a released YAML file
+			charts, _ := f.charts()
+			for _, more := range []struct {
+				found []manifests
+				by    string
+			}{{charts, "helm"}, {f.folders(), "YAML"}} {
+				if len(more.found) > 0 && more.found[0].completeness() > found[0].completeness() {
+					by, found, others = more.by, more.found, append(found, others...)
+				} else {
+					others = append(others, more.found...)
+				}
 			}
 		}
-		f.install(found[0], "kustomize")
-		f.others(found)
+		f.install(found[0], by)
+		f.others(append(found, others...))
 		return nil
 	}
 	charts, err := f.charts()

@@ -182,6 +182,16 @@ resources: [manager.yaml]
 ` + deployment + "-- install/operator.yaml --\n" + deployment + "---\n" + rights, install.Options{}, "install/operator.yaml",
 			[]string{"config/default is left out", "installed from install/operator.yaml (YAML): 1 ClusterRoleBinding, 1 Deployment",
 				"--install may name other manifests with the workload: config/manager"}},
+		{"config/default cannot be rendered, and a chart is more complete than a part of it", program + chart + `
+-- config/default/kustomization.yaml --
+resources: [../manager]
+configurations: [none.yaml]
+-- config/manager/kustomization.yaml --
+resources: [manager.yaml]
+-- config/manager/manager.yaml --
+` + deployment, install.Options{}, "charts/widget/templates/deployment.yaml",
+			[]string{"config/default is left out", "installed from charts/widget (helm)",
+				"--install may name other manifests with the workload: config/manager"}},
 		{"a kustomization that was named", program + `
 -- overlay/kustomization.yml --
 resources: [deployment.yaml]
