@@ -54,8 +54,8 @@ func madeVersion(name string, stored bool) map[string]any {
 }
 
 // made returns an object that the operator looks for and that no file has: a small PersistentVolumeClaim, an empty Secret or
-// an empty ConfigMap, if the spec of the sample names it, or a Node that the sample names or that has the sample's name. A
-// user has such an object before the sample. For other kinds it returns nil, because their content is unknown.
+// an empty ConfigMap, if the spec of the sample names it, a Node that the sample names or that has the sample's name, or a
+// Namespace. A user has such an object before the sample. For other kinds it returns nil, because their content is unknown.
 func made(sample *check.File, kind, name, home string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1"}}
 	kind = strings.TrimSuffix(kind, "s")
@@ -70,6 +70,9 @@ func made(sample *check.File, kind, name, home string) *unstructured.Unstructure
 		o.SetKind("ConfigMap")
 	case "node":
 		o.SetKind("Node")
+	case "namespace":
+		o.SetKind("Namespace")
+		return o
 	default:
 		return nil
 	}
