@@ -131,8 +131,8 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 // takesOut removes a field from the settled sample. marks are values and dependents that exist because of the field. left
 // contains those that stay, and wrong those that must not stay: a dependent may stay if the controller reports a
 // difference from the owner plainly, which was created without the field. If that owner has no dependents at all, it may
-// also report a difference from before: it keeps what runs until the field is back. answered says whether the controller
-// reacts.
+// also report a difference from before: it keeps what runs until the field is back. A value may stay if the difference is
+// in a condition, for example because it can only rise. answered says whether the controller reacts.
 func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, choices sim.Choices) (
 	left, wrong []mark, answered bool, err error) {
 	r, err := s.drawn(append(slices.Clone(s.around), s.owner), choices, nil)
@@ -153,11 +153,12 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, c
 	}
 	now, status := r.controlled(s.owner, f.owns), r.shown(s.owner).Object["status"]
 	reports := r.complains() || !sameStatus(status, plainly.Object["status"]) || e.needed && !sameStatus(status, f.base.status())
+	explains := !sameConditions(status, plainly.Object["status"])
 	e.has, answered = f.active(s, now), r.deeds() != "" || len(marks) > 0
 	for _, m := range marks {
 		if m.in(now) {
 			left = append(left, m)
-			if !m.whole || !reports {
+			if !explains && !(m.whole && reports) {
 				wrong = append(wrong, m)
 			}
 		}

@@ -244,6 +244,21 @@ func allNamed(list []any) bool {
 // sameStatus reports whether two status fields are equal, apart from times and observed generations.
 func sameStatus(a, b any) bool { return reflect.DeepEqual(timeless(a), timeless(b)) }
 
+// sameConditions compares the types, statuses and reasons of conditions.
+func sameConditions(a, b any) bool {
+	of := func(status any) (all []string) {
+		fields, _ := status.(map[string]any)
+		conditions, _ := fields["conditions"].([]any)
+		for _, c := range conditions {
+			c, _ := c.(map[string]any)
+			all = append(all, fmt.Sprint(c["type"], c["status"], c["reason"]))
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(of(a), of(b))
+}
+
 func timeless(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -33,6 +33,7 @@ var rightStatus = []right{
 		reconciler("work", works, living(finishes))}, ""},
 	{"a default is written once", by(defaults), gardenOf("{size: 2}")},
 	{"two phases", []host.Controller{reconciler("phases", gardens, living(phases), works)}, ""},
+	{"a value that only rises", []host.Controller{reconciler("rises", gardens, living(onlyRises), works)}, ""},
 	{"paused by annotation", by(pauses), ""},
 	{"polls", by(polls), ""},
 	{"counts its attempts", by(countsAttempts), ""},
@@ -132,6 +133,31 @@ func phases(a *at, owner *thing) error {
 	return ignoreNotFound(a.patch(w, "status", types.MergePatchType, map[string]any{ // the deletion event requeues it
 		"metadata": map[string]any{"resourceVersion": w.GetResourceVersion()},
 		"status":   map[string]any{"phase": "Planned"}}, metav1.PatchOptions{}))
+}
+
+// onlyRises gives the owner's size to its dependent, but never reduces the size of the dependent. A condition reports this.
+func onlyRises(a *at, owner *thing) error {
+	size := intAt(owner, "spec", "size")
+	sized := func(size int64) any {
+		if size == 0 {
+			return map[string]any{"unlimited": true}
+		}
+		return map[string]any{"size": size}
+	}
+	next := a.bare(owner, owner.GetName())
+	next.Object["spec"] = sized(size)
+	err := a.upsert(next, func(is *thing) error {
+		is.Object["spec"] = sized(max(size, intAt(is, "spec", "size")))
+		return mine(owner, is)
+	})
+	if err != nil {
+		return err
+	}
+	condition := map[string]any{"type": "Applied", "status": "True", "reason": "Applied"}
+	if is := a.cached(owner.GetName()); is != nil && intAt(is, "spec", "size") > size {
+		condition = map[string]any{"type": "Applied", "status": "False", "reason": "CannotShrink"}
+	}
+	return a.reports(owner, "conditions", []any{condition})
 }
 
 // pauses does nothing as long as the owner has an annotation.
