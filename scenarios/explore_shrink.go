@@ -132,11 +132,12 @@ func (p *Script) Shrink(out *explore.Outcome, schedule explore.Schedule) (*Count
 
 // subject returns the script in the form for package explore. In a small world, nearly every expectation fails, but for
 // other reasons. Therefore, if an expectation fails, a smaller run must fail with the same text, and after the same
-// last fault. If the script does not fail in the default schedule, the smaller script must not fail in it either.
+// last fault. If an expectation or a law about the end does not fail in the default schedule, it must not fail in that of
+// the smaller script either. For example, the smaller script may lack an object that a right controller waits for.
 func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 	b := f.Violation
 	s := explore.Shrinkable{}
-	byDefault := b.Law == expectation && p.failsByDefault(b)
+	byDefault := !judgesEnd(b.Law) || p.failsByDefault(b)
 	for _, pt := range parts {
 		s.Parts = append(s.Parts, pt.label)
 	}
@@ -149,11 +150,11 @@ func (p *Script) subject(parts []part, f *explore.Failing) explore.Shrinkable {
 			return nil
 		}
 		q.Until = p.Until - countSteps(parts, removed)
+		if !byDefault && q.failsByDefault(b) {
+			return nil // without the removed parts, the end cannot be right
+		}
 		if b.Law != expectation {
 			return q.Run
-		}
-		if !byDefault && q.failsByDefault(b) {
-			return nil // without the removed parts, the expectation cannot hold
 		}
 		return func(c sim.Choices) *explore.Outcome {
 			out := q.Run(c)
@@ -172,9 +173,14 @@ func (p *Script) needsAll(b explore.Violation) bool {
 	return b.Law == expectation && strings.HasPrefix(b.Text, verbEnsure.Name+" ") && p.failsByDefault(b)
 }
 
+// judgesEnd reports whether a law, or an expectation, is about the world at the end.
+func judgesEnd(id string) bool {
+	return slices.Contains([]string{expectation, law.AlwaysSettles, sameEnd, exactSum, "EXACT-6"}, id)
+}
+
 func (p *Script) failsByDefault(b explore.Violation) bool {
 	out := p.Run(explore.Follow(nil))
-	return len(out.Findings) > 0 && out.Findings[0].Text == b.Text
+	return len(out.Findings) > 0 && out.Findings[0].Law == b.Law && (b.Law != expectation || out.Findings[0].Text == b.Text)
 }
 
 // cause describes what must stay the same while a failure is minimized. For a fight, these are the kinds of writes in
