@@ -26,6 +26,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/scenarios"
@@ -85,7 +86,7 @@ func (c *Case) exploreWith(ctx context.Context, name string, o scenarios.Explore
 
 // drawn adds advice to an error about two runs that differ, if the cause may be random numbers in a hosted program.
 func (c *Case) drawn(err error) error {
-	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !c.hosts() {
+	if d := (*explore.Disagreement)(nil); !errors.As(err, &d) || !slices.ContainsFunc(c.Controllers, func(k host.Controller) bool { return k.Hosted() }) {
 		return err
 	}
 	return fmt.Errorf("%w (without the overlay, client-go's caches list in the order of a map and its informers draw which "+

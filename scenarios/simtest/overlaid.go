@@ -21,13 +21,13 @@ import (
 // farewell is how long before its own deadline a test ends the test with the overlay.
 const farewell = 10 * time.Second
 
-// overlaid runs the whole test again, built with the overlay, if two runs of a hosted program differ. In a test without
-// the overlay, client-go's caches list in the order of a map, and its informers choose their next event at random. The
+// overlaid runs the whole test again, built with the overlay, if two runs differ whose code runs in a bubble. In a test
+// without the overlay, the order of a map and the choice of a select between two timers of one instant are random. The
 // result is the result of the test. overlaid reports false if it did nothing, because the error has another reason,
 // because this test itself has the overlay, or because it cannot be built.
 func (c *Case) overlaid(t *testing.T, err error) bool {
 	t.Helper()
-	if !c.hosts() || !differ(err) || os.Getenv(overlay.Variable) != "" {
+	if !c.bubbles() || !differ(err) || os.Getenv(overlay.Variable) != "" {
 		return false
 	}
 	cache, err := overlay.Cache()
@@ -49,8 +49,11 @@ func (c *Case) overlaid(t *testing.T, err error) bool {
 	return true
 }
 
-func (c *Case) hosts() bool {
-	return slices.ContainsFunc(c.Controllers, func(k host.Controller) bool { return k.Hosted() })
+// bubbles reports whether the code of a controller runs in a bubble, where the overlay has an effect.
+func (c *Case) bubbles() bool {
+	return slices.ContainsFunc(c.Controllers, func(k host.Controller) bool {
+		return k.Hosted() || k.Inside != nil || k.Goroutines != nil
+	})
 }
 
 // differ reports whether an error says that two runs of one schedule differ.
