@@ -96,22 +96,25 @@ func servesGate(r *sim.Record) bool {
 // a node is drained.
 func evicts(r *sim.Record) bool { return r.Object.Kind == "Pod" && r.Subresource == "eviction" }
 
-// recycles reports whether the actor deletes a Pod of a StatefulSet or DaemonSet with the update strategy OnDelete, which
-// its controller created, or which the reconciled object controls. Kubernetes leaves the deletion to the owner of this object.
+// recycles reports whether the actor deletes a Pod of a workload, such as a StatefulSet, which its controller created, or
+// which is below the reconciled object. So operators restart Pods, and the workload's controller replaces them.
 func (j *Judge) recycles(r *sim.Record) bool {
 	w := &j.write
 	deletes := w.Deletes || w.After == nil // a Pod without a node begins to terminate and is removed by one request
-	if !deletes || r.Object.Kind != "Pod" || w.Owner == nil {
+	if !deletes || r.Object.Kind != "Pod" {
 		return false
 	}
-	o := j.state.Object(w.Owner.UID)
-	made := o != nil && o.maker != nil && o.maker.Controller == w.Actor.Controller
-	if o == nil || !made && (w.For.UID == "" || !meta.ControlledBy(o.Meta, uidOf(w.For))) {
-		return false
+	for ref, levels := w.Owner, 0; ref != nil && levels < 3; levels++ { // a Pod, its ReplicaSet, its Deployment
+		o := j.state.Object(ref.UID)
+		switch {
+		case o == nil:
+			return false
+		case o.maker != nil && o.maker.Controller == w.Actor.Controller, w.For.UID != "" && meta.ControlledBy(o.Meta, uidOf(w.For)):
+			return true
+		}
+		ref = meta.ControllerOf(o.Meta)
 	}
-	set, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Value)
-	strategy, _, _ := unstructured.NestedString(set, "spec", "updateStrategy", "type")
-	return err == nil && strategy == "OnDelete"
+	return false
 }
 
 // colleaguesOwn reports whether the actor's program created an object that another controller of the program may own.

@@ -38,7 +38,7 @@ var _ = tells([]story{
 	}},
 
 	{"LAW-2", "a Pod of its own StatefulSet, which is recreated on delete", kept, func(t *tape) { t.recycled("OnDelete", true, "delete") }},
-	{"LAW-2", "a Pod of its own StatefulSet, which is rolled", broken, func(t *tape) { t.recycled("RollingUpdate", true, "delete") }},
+	{"LAW-2", "a Pod of its own StatefulSet, which is restarted", kept, func(t *tape) { t.recycled("RollingUpdate", true, "delete") }},
 	{"LAW-2", "a Pod of another StatefulSet, which is recreated on delete", broken, func(t *tape) { t.recycled("OnDelete", false, "delete") }},
 	{"LAW-2", "a Pod of a StatefulSet that it created for no owner, which is recreated on delete", kept, func(t *tape) {
 		a, b := set("a", 1), object("StatefulSet", "b")
