@@ -207,6 +207,12 @@ func (f *found) text(s *operator) string {
 	if len(s.With) > 1 { // the garbage collector is always in the list
 		line("beside", s.With...)
 	}
+	for _, c := range f.creates {
+		if c.kind.Kind == "PersistentVolumeClaim" {
+			line("no binder", "a PersistentVolumeClaim is never Bound: what the controller does then is not tried")
+			break
+		}
+	}
 	for _, gvk := range f.asleep {
 		line("no event", "on a "+gvk.Kind+" wakes it")
 	}
