@@ -187,7 +187,7 @@ func (f *found) dependentUnseen(s *operator) place {
 		seen := s.Controller.Name + " sees=" + d.GetKind()
 		p.user = append(p.user, verbs("hold "+seen)...)
 		// A dependent that is made after another one is Ready may not exist while the events of that one are held back.
-		gone = append(gone, casefile.Action{Verb: "delete " + d.at() + ""})
+		gone = append(gone, casefile.Action{Verb: "delete " + d.at() + " --ignore-not-found"})
 		free = append(free, verbs("relist "+s.Controller.Name+" "+d.GetKind(), "release "+seen)...)
 	}
 	switch {
