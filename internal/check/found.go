@@ -42,6 +42,7 @@ type found struct {
 	pair       []manifest // the sample's dependents in a world with a second owner
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
+	drops      [][]string // fields of the sample's spec that the controller removes
 	bereft     []manifest // dependents of the sample that the second owner lacks after the sample's deletion
 	far        alike      // the sample, and an owner of the same name in another namespace
 	long       alike      // two owners with long names that differ only at the end
@@ -198,6 +199,7 @@ func (s *operator) look() (*found, error) {
 		s.notes = append(s.notes, unserved(paths)+": the operator got 404")
 	}
 	f.note(r)
+	f.drops = r.drops(s.owner)
 	undo := s.limit()
 	two, err := f.two(s, r)
 	if undo(); err != nil && err != errLate {

@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -29,6 +30,23 @@ func (a *at) plotNamed(owner *thing, name string) error {
 		return nil
 	}
 	return ignoreAlreadyExists(a.create(p))
+}
+
+// rewrites notes in an annotation of the owner that it has seen it. The update writes the whole owner, as a type in Go does:
+// it omits empty fields, and those that the type lacks.
+func rewrites(lacks ...string) idiom {
+	return func(a *at, owner *thing) error {
+		const noted = "garden.example.com/noted"
+		if owner.GetAnnotations()[noted] != "" {
+			return needsNames(a, owner)
+		}
+		notes := map[string]string{noted: "yes"}
+		maps.Copy(notes, owner.GetAnnotations())
+		owner.SetAnnotations(notes)
+		spec := owner.Object["spec"].(map[string]any)
+		maps.DeleteFunc(spec, func(name string, v any) bool { return slices.Contains(lacks, name) || v == false || v == "" })
+		return a.update(owner)
+	}
 }
 
 // removesPlots deletes all plots with the owner's label. With live it lists them from the server, not from the cache.
@@ -195,6 +213,7 @@ var publicBugs = []publicBug{
 		nil, "deleted/early", "expect"}, // the fix is the same as for tidb-operator
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
 	{"rajsinghtech/garage-operator#392", by(restores(false)), by(restores(true)), "relabelled", "exact-sum"},
+	{"argoproj/argo-rollouts#2778", by(rewrites("color")), by(rewrites()), "one-owner", "expect"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
 	{"counts objects of other owners", by(counts(false)), by(counts(true)), "somebody-elses", "expect"},
 	{"adopts a terminating object by name", by(createsOrUpdates), by(adoptsByName), "terminating-orphan",

@@ -33,6 +33,7 @@ var rightStatus = []right{
 		reconciler("work", works, living(finishes))}, ""},
 	{"a default is written once", by(defaults), gardenOf("{size: 2}")},
 	{"two phases", []host.Controller{reconciler("phases", gardens, living(phases), works)}, ""},
+	{"omits empty fields", by(rewrites()), gardenOf("{size: 2, color: green, sealed: false}")},
 	{"a value that only rises", []host.Controller{reconciler("rises", gardens, living(onlyRises), works)}, ""},
 	{"paused by annotation", by(pauses), ""},
 	{"polls", by(polls), ""},
