@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -52,6 +53,16 @@ func TestReadsWhatOthersWatch(t *testing.T) {
 	}, controllerruntime.Options{})
 	if !apierrors.IsNotFound(read) {
 		t.Error(read)
+	}
+}
+
+func TestAccessIsAllowed(t *testing.T) {
+	review := &authorizationv1.SelfSubjectAccessReview{}
+	alone(t, of(func(ctx context.Context, mgr ctrl.Manager, _ ctrl.Request) (ctrl.Result, error) {
+		return ctrl.Result{}, mgr.GetClient().Create(ctx, review)
+	}), controllerruntime.Options{})
+	if !review.Status.Allowed {
+		t.Error(review.Status)
 	}
 }
 
