@@ -16,10 +16,8 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 )
 
-// charts renders the Helm charts that contain a workload, except their subcharts. If several can be rendered, it
-// returns those with the operator's workload, the most complete one first. Without a result, broken says why.
-func (f *finder) charts() (found []manifests, broken error) {
-	var dirs []string
+// chartDirs returns the directories of the Helm charts that contain a workload, except their subcharts.
+func (f *finder) chartDirs() (dirs []string) {
 	for _, file := range f.files {
 		dir := path.Dir(file)
 		if path.Base(file) != "Chart.yaml" || aside(dir) || !f.runsSomething(dir) ||
@@ -27,6 +25,14 @@ func (f *finder) charts() (found []manifests, broken error) {
 			continue
 		}
 		dirs = append(dirs, dir)
+	}
+	return dirs
+}
+
+// charts renders the Helm charts that contain a workload. If several can be rendered, it returns those with the
+// operator's workload, the most complete one first. Without a result, broken says why.
+func (f *finder) charts() (found []manifests, broken error) {
+	for _, dir := range f.chartDirs() {
 		before := len(f.Notes)
 		m, err := f.helm(f.abs(dir))
 		m.notes, f.Notes = slices.Clone(f.Notes[before:]), f.Notes[:before]

@@ -44,6 +44,7 @@ func (f *finder) findInstall(context.Context) error {
 			broken = err
 		case slices.ContainsFunc(objects, isWorkload):
 			f.install(manifests{from: "config/default", objects: objects}, "kustomize")
+			f.mayInstall(f.chartDirs())
 			return nil
 		default:
 			spare = &manifests{from: "config/default", objects: objects}
@@ -112,6 +113,10 @@ func (f *finder) others(found []manifests) {
 	for _, m := range found[1:] {
 		paths = append(paths, m.from)
 	}
+	f.mayInstall(paths)
+}
+
+func (f *finder) mayInstall(paths []string) {
 	if len(paths) > 0 {
 		f.note("--install may name other manifests with the workload: %s", strings.Join(paths, ", "))
 	}

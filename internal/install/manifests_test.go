@@ -215,6 +215,8 @@ resources: [deployment.yaml]
 		{"an image that ko builds", program + "-- config/widget.yaml --\n" + ko("a", "example.com/widget-operator") +
 			"-- config/other/other.yaml --\n" + ko("widget-operator", "example.com/widget-operator/cmd/other") + rights,
 			install.Options{}, "config/widget.yaml", nil},
+		{"config/default, beside a chart", program + chart + "-- config/default/kustomization.yaml --\nresources: [d.yaml]\n-- config/default/d.yaml --\n" +
+			deployment, install.Options{}, "config/default/d.yaml", []string{"--install may name other manifests with the workload: charts/widget"}},
 		{"a chart that was named", program + chart + "-- config/default/kustomization.yaml --\nresources: []\n",
 			install.Options{Install: "charts/widget"}, "charts/widget/templates/deployment.yaml",
 			[]string{"installed from charts/widget (helm)"}},
