@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -55,7 +56,8 @@ func (s *operator) nothing() string {
 }
 
 // admit creates the sample and the objects around it while the program runs. The cases begin with the
-// objects that the webhooks return.
+// objects that the webhooks return. What the program creates without a reference before the sample exists is for the objects
+// around it, so it is no dependent of the sample.
 func (s *operator) admit(r *quiet) error {
 	for i, m := range s.around {
 		admitted, err := s.admitted(r, m)
@@ -63,6 +65,13 @@ func (s *operator) admit(r *quiet) error {
 			return err
 		}
 		s.around[i] = admitted
+	}
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		m, is := rec.After.(metav1.Object)
+		if is && rec.Op == sim.Commit && rec.Process == r.process && rec.Before == nil && len(m.GetOwnerReferences()) == 0 {
+			s.own = appendOnce(s.own, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
+		}
 	}
 	admitted, err := s.admitted(r, s.owner)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -122,6 +123,35 @@ spec:
 	if plan := planned(t, s); !slices.Contains(plan.Notes, note) {
 		t.Errorf("notes %q, want %q", plan.Notes, note)
 	}
+}
+
+// An object without a reference is no dependent of the sample if the program creates it before the sample exists, for an
+// object beside the sample.
+func TestObjectsBesideTheSample(t *testing.T) {
+	s := installedSubject(t, wrong{})
+	s.Sample = manifests(t, "sample.yaml", `apiVersion: example.com/v1
+kind: Widget
+metadata: {name: sample}
+spec: {size: 2, color: green}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+spec: {ports: [{port: 80}]}
+`)
+	s.Controller = beside(func(ctx context.Context, dyn *dynamic.DynamicClient) error {
+		w, err := dyn.Resource(corev1.SchemeGroupVersion.WithResource("services")).Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		go func() {
+			for range w.ResultChan() {
+				_, _ = client{dynamic: dyn}.Create(ctx, object(parts, "default", "of-service")) // it may exist already
+			}
+		}()
+		return nil
+	})
+	shows(t, planned(t, s), "  creates     ConfigMap for itself, in a world without a sample too\n  creates     ConfigMap with a ControllerRef\n")
 }
 
 // Installed objects exist in every world. No law requires an owner for objects that a program creates without a sample,
