@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -214,7 +216,7 @@ func (f *found) dependentUnseen(s *operator) place {
 // excludes the fault "stale": a controller that starts from an older list may create these objects again.
 func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropagation) {
 	if len(f.dependents) > 0 && policy != metav1.DeletePropagationOrphan {
-		p.settledCheck = f.nothingOf(s.owner)
+		p.settledCheck = both(f.nothingOf(s.owner), claimsStay(s.owner))
 	}
 	c := f.cleans[policy]
 	if gone := cleared(s.owner, c.removes); gone != nil {
@@ -222,6 +224,36 @@ func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropa
 	}
 	if f.second.Unstructured == nil {
 		p.why = f.known("no second owner can stand beside the one that is deleted")
+	}
+}
+
+// claimsStay returns a check that the deletion of an owner has deleted no claim that a Pod uses: the Pod is that of another
+// owner. The claim is terminating as long as the Pod runs on a node. A Pod of a StatefulSet is created after its claims.
+func claimsStay(gone manifest) scenarios.Func {
+	return func(user host.Client) error {
+		if _, err := user.Get(context.Background(), gone.GroupVersionKind(), gone.GetNamespace(), gone.GetName()); err == nil {
+			return nil
+		}
+		pods, err := user.List(context.Background(), corev1.SchemeGroupVersion.WithKind("Pod"), "", metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		for _, o := range pods {
+			pod := o.(*corev1.Pod)
+			for _, v := range pod.Spec.Volumes {
+				if v.PersistentVolumeClaim == nil || pod.DeletionTimestamp != nil {
+					continue
+				}
+				name := v.PersistentVolumeClaim.ClaimName
+				c, err := user.Get(context.Background(), corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), pod.Namespace, name)
+				ref := metav1.GetControllerOfNoCopy(pod)
+				lost := apierrors.IsNotFound(err) && ref != nil && ref.Kind == "StatefulSet"
+				if lost || err == nil && c.(metav1.Object).GetDeletionTimestamp() != nil {
+					return fmt.Errorf("with %s, pvc/%s was deleted too, although pod/%s uses it", gone.at(), name, pod.Name)
+				}
+			}
+		}
+		return nil
 	}
 }
 

@@ -214,6 +214,8 @@ var publicBugs = []publicBug{
 	{"kubernetes-sigs/kueue#10901", admitted(kueue(false)), admitted(kueue(true)), "new-owner", "same-end"},
 	{"rajsinghtech/garage-operator#392", by(restores(false)), by(restores(true)), "relabelled", "exact-sum"},
 	{"argoproj/argo-rollouts#2778", by(rewrites("color")), by(rewrites()), "one-owner", "expect"},
+	{"splunk/splunk-operator#164", []host.Controller{reconciler("splunk", gardens, finalized(ifSame(setsUp), removesSet(removesAllClaims)),
+		statefulSets, claims)}, nil, "deleted/background", "expect"},
 	{"two owners with one slot", by(slots(false)), by(slots(true)), "two-owners", "different-values"},
 	{"counts objects of other owners", by(counts(false)), by(counts(true)), "somebody-elses", "expect"},
 	{"adopts a terminating object by name", by(createsOrUpdates), by(adoptsByName), "terminating-orphan",

@@ -45,7 +45,7 @@ spec: {size: 1, color: green}
 	{"claims are retained", []host.Controller{reconciler("stores", gardens, living(storesClaim), claims)}, ""},
 	{"claims are deleted by label", []host.Controller{reconciler("stores", gardens,
 		finalized(ifSame(storesClaim), removesLabelled(claims)), claims)}, ""},
-	{"claims of a StatefulSet are deleted", []host.Controller{reconciler("sets", gardens, finalized(ifSame(setsUp), removesSet),
+	{"claims of a StatefulSet are deleted", []host.Controller{reconciler("sets", gardens, finalized(ifSame(setsUp), removesSet(removesLabelled(claims))),
 		statefulSets, claims)}, ""},
 	{"in another namespace", []host.Controller{reconciler("afar", gardens, finalized(plantsAfar, removesLabelled(parts)), parts)}, `
 apiVersion: v1
@@ -336,20 +336,31 @@ func setsUp(a *at, owner *thing) error {
 	return a.upsert(set, func(is *thing) error { return mine(owner, is) })
 }
 
-// removesSet deletes the StatefulSet, and when it is gone, the claims of the StatefulSet.
-func removesSet(a *at, owner *thing) error {
-	set, err := a.live(statefulSets, owner.GetNamespace(), owner.GetName())
-	switch {
-	case err != nil:
-		return err
-	case set == nil || !metav1.IsControlledBy(set, owner):
-		return removesLabelled(claims)(a, owner)
-	case set.GetDeletionTimestamp() == nil:
-		if err := a.remove(set); err != nil {
+// removesSet deletes the StatefulSet. When it is gone, it calls then, to delete the claims of the StatefulSet.
+func removesSet(then idiom) idiom {
+	return func(a *at, owner *thing) error {
+		set, err := a.live(statefulSets, owner.GetNamespace(), owner.GetName())
+		switch {
+		case err != nil:
 			return err
+		case set == nil || !metav1.IsControlledBy(set, owner):
+			return then(a, owner)
+		case set.GetDeletionTimestamp() == nil:
+			if err := a.remove(set); err != nil {
+				return err
+			}
 		}
+		return errLater
 	}
-	return errLater
+}
+
+// removesAllClaims deletes the claims of all owners in the namespace.
+func removesAllClaims(a *at, owner *thing) error {
+	left, err := a.list(claims, owner.GetNamespace(), ownerLabel)
+	if err != nil {
+		return err
+	}
+	return a.removeAll(left)
 }
 
 // removesLabelled deletes all objects of a kind with the owner's label.
