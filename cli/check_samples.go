@@ -35,7 +35,7 @@ func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Co
 	defer g.line.clear()
 	for i := 0; i < len(op.Samples) && g.hasTime(); i++ {
 		sample := op.Samples[i]
-		seen, over := g.look(sample)
+		seen, over := g.look(sample, g.Time/3/time.Duration(len(op.Samples)))
 		if over {
 			continue
 		}
@@ -68,11 +68,11 @@ type glancing struct {
 
 func (g *glancing) hasTime() bool { return g.ctx.Err() == nil && time.Since(g.began) < g.Time/3 }
 
-// look runs the operator once with a sample. over reports whether the time for it was too short.
-func (g *glancing) look(sample *check.File) (seen glimpse, over bool) {
+// look runs the operator once with a sample, for a limited time. over reports whether this time was too short.
+func (g *glancing) look(sample *check.File, limit time.Duration) (seen glimpse, over bool) {
 	g.line.show("watching the operator once with each sample: %s", sample.Name)
 	ends := false
-	within, stop := context.WithTimeout(g.ctx, max(g.Time/3/time.Duration(len(g.op.Samples)), leastForGlance))
+	within, stop := context.WithTimeout(g.ctx, max(limit, leastForGlance))
 	defer stop()
 	_, seen.err = g.prepare(g.op, sample, g.line, func() (*check.Plan, error) {
 		given := g.operator(g.op, g.hosted, sample)
@@ -106,7 +106,7 @@ func (g *glancing) better(i int) {
 		if !g.hasTime() {
 			break
 		}
-		if seen, over := g.look(sibling); !over && seen.err == nil && seen.left > most.left {
+		if seen, over := g.look(sibling, g.Time/9); !over && seen.err == nil && seen.left > most.left {
 			best, most = sibling, seen
 		}
 	}

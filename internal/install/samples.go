@@ -197,7 +197,7 @@ func (f *finder) givenSamples() error {
 }
 
 // mostSamples is the maximal number of samples of a kind. Only the first one is tried, unless a server refuses it.
-const mostSamples = 4
+const mostSamples = 8
 
 // sample returns a sample. The other objects of its file, and the built-in objects of its kustomization, exist beside it.
 func (f *finder) sample(o Object, file []Object) Sample {
