@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/internal/explore"
+	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -161,8 +162,8 @@ func (r *Run) beside() map[string]bool {
 
 // endOf collects the field values of the settled objects. It skips Events, Leases, objects of controllers that are not
 // under test, and values that may depend on the order of events, such as names, UIDs, versions, times, annotations, the
-// replicas of an autoscaler's target, and numbers and messages in the status. Placeholders replace keys, certificates,
-// contents of Secrets, and generated names in other fields.
+// replicas of an autoscaler's target, and numbers and messages in the status. Placeholders replace times, keys,
+// certificates, contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
 	all, strange, beside, scaled := end{}, strings.NewReplacer(r.generated()...), r.beside(), r.scaled()
 	for _, k := range r.t.Server.Kinds() {
@@ -180,6 +181,9 @@ func (r *Run) endOf() end {
 			note := func(path, value string) {
 				if kind.fields[path] == nil {
 					kind.fields[path] = map[string][]string{}
+				}
+				if fight.IsTime(value) {
+					value = "(time)"
 				}
 				if value = strange.Replace(value); isPEM(value) || k.GVK.Kind == "Secret" && strings.HasPrefix(path, "data.") {
 					value = "(secret)" // keys and passwords are random

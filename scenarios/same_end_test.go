@@ -128,10 +128,10 @@ func TestSameEnd(t *testing.T) {
 			return "", nil
 		}
 	}
-	issued := func(before string) func(context.Context, *host.Env) (string, error) {
+	issued := func(before, after string) func(context.Context, *host.Env) (string, error) {
 		return func(ctx context.Context, env *host.Env) (string, error) {
 			text, err := cached(ctx, env)
-			return before + text, err
+			return before + text + after, err
 		}
 	}
 	named := func(name string) func(context.Context, *host.Env) (string, error) {
@@ -179,10 +179,11 @@ func TestSameEnd(t *testing.T) {
 			"the status is left out, since a quiet run ends while failed retries after an error"},
 		{"looks wrong: a resourceVersion", noting("left", versioned), noting("right", versioned), "",
 			"left out, since quiet runs differ there: ConfigMap data.is"},
-		{"looks wrong: a certificate", noting("left", issued("-----BEGIN CERTIFICATE-----\n")),
-			noting("right", issued("-----BEGIN CERTIFICATE-----\n")), "", ""},
-		{"looks wrong: a certificate in base64", noting("left", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk")),
-			noting("right", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk")), "", ""},
+		{"looks wrong: a time", noting("left", issued("2017-03-01T00:00:0", "Z")), noting("right", issued("2017-03-01T00:00:0", "Z")), "", ""},
+		{"looks wrong: a certificate", noting("left", issued("-----BEGIN CERTIFICATE-----\n", "")),
+			noting("right", issued("-----BEGIN CERTIFICATE-----\n", "")), "", ""},
+		{"looks wrong: a certificate in base64", noting("left", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk", "")),
+			noting("right", issued("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk", "")), "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{c.left, c.right}})
