@@ -35,7 +35,8 @@
 //   - Typed, metadata-only and unstructured reads of one kind share one cache. controller-runtime has three caches for
 //     them.
 //   - A kind that a reconciler reads and no source of the manager watches must be in [Options.Reads]. Otherwise the read
-//     panics with a message that names the kind. controller-runtime would start an informer during the reconcile, and wait for it.
+//     panics with a message that names the kind. controller-runtime would start an informer during the reconcile, and
+//     wait for it.
 //   - Access reviews are answered without a request: everything is allowed.
 //   - Requests are handled in the order of their arrival, without a priority queue. The context of Reconcile has no
 //     deadline and no ReconcileID, and never ends.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/internal/explore"
-	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -182,7 +181,7 @@ func (r *Run) endOf() end {
 				if kind.fields[path] == nil {
 					kind.fields[path] = map[string][]string{}
 				}
-				if fight.IsTime(value) {
+				if _, err := time.Parse(time.RFC3339, value); err == nil {
 					value = "(time)"
 				}
 				if value = strange.Replace(value); isPEM(value) || k.GVK.Kind == "Secret" && strings.HasPrefix(path, "data.") {

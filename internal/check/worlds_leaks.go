@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -227,34 +227,41 @@ func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropa
 	}
 }
 
-// claimsStay returns a check that the deletion of an owner has deleted no claim that a Pod uses: the Pod is that of another
-// owner. The claim is terminating as long as the Pod runs on a node. A Pod of a StatefulSet is created after its claims.
+// claimsStay returns a check that the deletion of an owner has deleted no claim that a Pod of a StatefulSet uses: the Pod is
+// that of another owner. The StatefulSet creates its claims before the Pod. A claim is terminating as long as the Pod runs on
+// a node.
 func claimsStay(gone manifest) scenarios.Func {
 	return func(user host.Client) error {
 		if _, err := user.Get(context.Background(), gone.GroupVersionKind(), gone.GetNamespace(), gone.GetName()); err == nil {
 			return nil
 		}
-		pods, err := user.List(context.Background(), corev1.SchemeGroupVersion.WithKind("Pod"), "", metav1.ListOptions{})
+		pods, err := user.List(context.Background(), core("Pod"), "", metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
 		for _, o := range pods {
-			pod := o.(*corev1.Pod)
-			for _, v := range pod.Spec.Volumes {
-				if v.PersistentVolumeClaim == nil || pod.DeletionTimestamp != nil {
-					continue
+			pod := o.(metav1.Object)
+			if pod.GetDeletionTimestamp() != nil {
+				continue
+			}
+			volumes, _, _ := unstructured.NestedSlice(object(o), "spec", "volumes")
+			for _, v := range volumes {
+				name, _, _ := unstructured.NestedString(v.(map[string]any), "persistentVolumeClaim", "claimName")
+				if !strings.HasSuffix(name, "-"+pod.GetName()) {
+					continue // no claim of a StatefulSet
 				}
-				name := v.PersistentVolumeClaim.ClaimName
-				c, err := user.Get(context.Background(), corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim"), pod.Namespace, name)
-				ref := metav1.GetControllerOfNoCopy(pod)
-				lost := apierrors.IsNotFound(err) && ref != nil && ref.Kind == "StatefulSet"
-				if lost || err == nil && c.(metav1.Object).GetDeletionTimestamp() != nil {
-					return fmt.Errorf("with %s, pvc/%s was deleted too, although pod/%s uses it", gone.at(), name, pod.Name)
+				c, err := user.Get(context.Background(), core("PersistentVolumeClaim"), pod.GetNamespace(), name)
+				if apierrors.IsNotFound(err) || err == nil && c.(metav1.Object).GetDeletionTimestamp() != nil {
+					return fmt.Errorf("with %s, pvc/%s was deleted too, although pod/%s uses it", gone.at(), name, pod.GetName())
 				}
 			}
 		}
 		return nil
 	}
+}
+
+func core(kind string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Version: "v1", Kind: kind}
 }
 
 // alike describes two owners whose names a controller may confuse.

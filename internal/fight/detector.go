@@ -247,7 +247,7 @@ func (p *Path[A]) Visit(v Visit[A]) []Visit[A] {
 func OnlyTimes(a, b any) bool {
 	for l := range differences(a, b) {
 		was, is := objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
-		if IsTime(unquoted(was)) && IsTime(unquoted(is)) {
+		if isTime(unquoted(was)) && isTime(unquoted(is)) {
 			continue
 		}
 		if before, after := fieldsIn(was), fieldsIn(is); before == nil || after == nil || !OnlyTimes(before, after) {
@@ -302,7 +302,7 @@ func hashValue(v any) (state, shape uint64) {
 			f.Word(like)
 		}
 	case string:
-		if !IsTime(v) {
+		if !isTime(v) {
 			s.String(v)
 		}
 		f.String(strings.Map(func(r rune) rune {
@@ -363,8 +363,8 @@ func content(object any) any {
 	return object
 }
 
-// IsTime reports whether a string is a time. It parses only strings that look like one, because an error is expensive.
-func IsTime(s string) bool {
+// isTime reports whether a string is a time. It parses only strings that look like one, because an error is expensive.
+func isTime(s string) bool {
 	if len(s) < len("2006-01-02T15:04:05Z") || s[len("2006-01-02")] != 'T' {
 		return false
 	}

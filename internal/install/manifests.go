@@ -26,8 +26,8 @@ type manifests struct {
 
 // findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
 // config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered, a more complete chart
-// or more complete plain YAML is used instead of another kustomization. If config/default or a chart cannot be rendered and no other manifests
-// have the workload, it returns the error of the first one.
+// or more complete plain YAML is used instead of another kustomization. If config/default or a chart cannot be rendered and
+// no other manifests have the workload, it returns the error of the first one.
 func (f *finder) findInstall(context.Context) error {
 	var broken error
 	var spare *manifests // config/default without a workload

@@ -183,9 +183,9 @@ func replayWith(t *testing.T, path string) string {
 
 // rerun replays the file of a failure, and returns the failure's page or nil. It fails the test if the failure occurs,
 // or if the file cannot be run.
-// Without any, a violation of another law than that of the file is no failure: see [kept.Replayed].
+// Without anyLaw, a violation of another law than that of the file is no failure: see [kept.Replayed].
 // Like Check, it may run the whole test again; then again is true.
-func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string, any bool) (failure *render.Page, again bool) {
+func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string, anyLaw bool) (failure *render.Page, again bool) {
 	t.Helper()
 	var r *kept.Replayed
 	if err := c.plain().Catch(func() { r = kept.Replay(g, path) }); err != nil {
@@ -204,7 +204,7 @@ func (c *Case) rerun(t *testing.T, g *scenarios.Registry, path string, any bool)
 		}
 	}
 	switch {
-	case r.Other != "" && !any:
+	case r.Other != "" && !anyLaw:
 		t.Logf("%s does not fail any more. Its minimized world now violates %s, so the case is explored", path, r.Other)
 		return nil, false
 	case r.Page != nil:

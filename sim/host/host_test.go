@@ -3,11 +3,16 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -150,6 +155,37 @@ func TestRelist(t *testing.T) {
 	if !slices.Equal(seen.adds, []string{"default/web", "default/stays"}) ||
 		!slices.Equal(seen.stones, []string{"default/web"}) || seen.deletes != nil {
 		t.Errorf("adds %v, tombstones %v, deletes %v", seen.adds, seen.stones, seen.deletes)
+	}
+}
+
+// Many renewals of a Lease are delivered in one step, up to the last one. Few are delivered one by one.
+func TestRenewalsArriveTogether(t *testing.T) {
+	leases := coordinationv1.SchemeGroupVersion.WithKind("Lease")
+	for renewals, steps := range map[int]int{mostWaiting: mostWaiting, mostWaiting + 1: 1} {
+		c := newToyCluster(t, sim.Zero{}, 1)
+		seen := &tombstones{}
+		c.Start("watcher", Controller{Name: "watcher", Reads: []schema.GroupVersionKind{leases}, New: func(env *Env) Reconciler {
+			env.Informer(leases).AddEventHandler(seen)
+			return SyncFunc(nil)
+		}})
+		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "lock"}}
+		write := func(r fakeapi.Request) {
+			r.Kind, r.Namespace, r.Name = c.kind(leases), "default", "lock"
+			if resp := c.As("user", &r); resp.Err != nil {
+				t.Fatal(resp.Err)
+			}
+		}
+		write(fakeapi.Request{Verb: fakeapi.Create, Object: lease})
+		run(t, c.world, 10)
+		for i := range renewals {
+			write(fakeapi.Request{Verb: fakeapi.Patch, PatchType: types.MergePatchType,
+				Patch: fmt.Appendf(nil, `{"spec": {"leaseTransitions": %d}}`, i+1)})
+		}
+		before := c.world.Steps()
+		run(t, c.world, 2*renewals)
+		if n := c.world.Steps() - before; n != steps || len(seen.updates) != renewals {
+			t.Errorf("%d renewals: %d steps with %d updates, want %d steps", renewals, n, len(seen.updates), steps)
+		}
 	}
 }
 
