@@ -97,11 +97,12 @@ func servesGate(r *sim.Record) bool {
 func evicts(r *sim.Record) bool { return r.Object.Kind == "Pod" && r.Subresource == "eviction" }
 
 // recycles reports whether the actor deletes a Pod of a workload, such as a StatefulSet, which its controller created, or
-// which is below the reconciled object. So operators restart Pods, and the workload's controller replaces them.
+// which is below the reconciled object. So operators restart Pods, and the workload's controller replaces them. Controllers
+// of Kubernetes do not: a Deployment scales its ReplicaSets.
 func (j *Judge) recycles(r *sim.Record) bool {
 	w := &j.write
 	deletes := w.Deletes || w.After == nil // a Pod without a node begins to terminate and is removed by one request
-	if !deletes || r.Object.Kind != "Pod" {
+	if !deletes || r.Object.Kind != "Pod" || w.Actor.Profile == Upstream {
 		return false
 	}
 	for ref, levels := w.Owner, 0; ref != nil && levels < 3; levels++ { // a Pod, its ReplicaSet, its Deployment

@@ -37,27 +37,36 @@ var _ = tells([]story{
 		})
 	}},
 
-	{"LAW-2", "a Pod of its own StatefulSet, which is recreated on delete", kept, func(t *tape) { t.recycled("OnDelete", true, "delete") }},
-	{"LAW-2", "a Pod of its own StatefulSet, which is restarted", kept, func(t *tape) { t.recycled("RollingUpdate", true, "delete") }},
-	{"LAW-2", "a Pod of another StatefulSet, which is recreated on delete", broken, func(t *tape) { t.recycled("OnDelete", false, "delete") }},
-	{"LAW-2", "a Pod of a StatefulSet that it created for no owner, which is recreated on delete", kept, func(t *tape) {
-		a, b := set("a", 1), object("StatefulSet", "b")
-		b.Spec.UpdateStrategy.Type = "OnDelete"
+	{"LAW-2", "a Pod of its own StatefulSet, which is restarted", kept, func(t *tape) { t.recycled("op", app("a"), true, "delete") }},
+	{"LAW-2", "a Pod of its own StatefulSet, which a controller of Kubernetes deletes", broken, func(t *tape) {
+		t.recycled("rs", set("a", 1), true, "delete")
+	}},
+	{"LAW-2", "a Pod of another StatefulSet", broken, func(t *tape) { t.recycled("op", app("a"), false, "delete") }},
+	{"LAW-2", "a Pod of a StatefulSet that it created for no owner", kept, func(t *tape) {
+		a, b := app("a"), object("StatefulSet", "b")
 		p := pod("p", b)
 		t.exist(a)
-		t.sync("rs", a, func() { t.commit("rs", "create", a, nil, b) })
+		t.sync("op", a, func() { t.commit("op", "create", a, nil, b) })
 		t.exist(p)
-		t.sync("rs", a, func() { t.commit("rs", "delete", a, p, nil) })
+		t.sync("op", a, func() { t.commit("op", "delete", a, p, nil) })
+	}},
+	{"LAW-2", "a Pod of the ReplicaSet of its own Deployment", kept, func(t *tape) {
+		a, d := app("a"), object("Deployment", "d")
+		d.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
+		b := object("ReplicaSet", "b")
+		b.OwnerReferences = []metav1.OwnerReference{controlledBy(d)}
+		p := pod("p", b)
+		t.exist(a, d, b, p)
+		t.sync("op", a, func() { t.commit("op", "delete", a, p, nil) })
 	}},
 	{"LAW-2", "a Pod of its own StatefulSet, which one request marks as terminating and removes", kept, func(t *tape) {
-		a, b := set("a", 1), object("StatefulSet", "b")
-		b.Spec.UpdateStrategy.Type = "OnDelete"
+		a, b := app("a"), object("StatefulSet", "b")
 		b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
 		p := pod("p", b)
 		t.exist(a, b, p)
-		t.sync("rs", a, func() {
-			t.commit("rs", "delete", a, p, p.dying())
-			t.commit("rs", "delete", a, p.dying(), nil)
+		t.sync("op", a, func() {
+			t.commit("op", "delete", a, p, p.dying())
+			t.commit("op", "delete", a, p.dying(), nil)
 		})
 	}},
 	{"LAW-2", "an eviction of a Pod of another set", kept, func(t *tape) {
@@ -65,7 +74,7 @@ var _ = tells([]story{
 		t.exist(set("a", 1), p)
 		t.sync("rs", set("a", 1), func() { t.commit("rs", "create", set("a", 1), p, nil).Subresource = "eviction" })
 	}},
-	{"LAW-2", "a Pod of its own StatefulSet, edited instead of deleted", broken, func(t *tape) { t.recycled("OnDelete", true, "update") }},
+	{"LAW-2", "a Pod of its own StatefulSet, edited instead of deleted", broken, func(t *tape) { t.recycled("op", app("a"), true, "update") }},
 
 	{"LAW-1", "by a key that is no name", kept, func(t *tape) { t.keyed("a.again") }},
 	{"LAW-1", "by the key of another", broken, func(t *tape) { t.exist(set("c", 0)); t.keyed("c") }},
@@ -430,10 +439,10 @@ func (t *tape) adoptsHeld(process string, a *thing, before, after []string) {
 	t.sync(process, a, func() { t.commit(process, "patch", a, p, p.owned(controlledBy(a)).held(after...)) })
 }
 
-// recycled records that a ReplicaSet, in the place of an operator's object, deletes a Pod of a StatefulSet.
-func (t *tape) recycled(strategy string, own bool, verb string) {
-	a, b := set("a", 1), object("StatefulSet", "b")
-	if b.Spec.UpdateStrategy.Type = strategy; own {
+// recycled records that a process writes to a Pod of a StatefulSet, which the reconciled object a may own.
+func (t *tape) recycled(process string, a *thing, own bool, verb string) {
+	b := object("StatefulSet", "b")
+	if own {
 		b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
 	}
 	p := pod("p", b)
@@ -442,5 +451,5 @@ func (t *tape) recycled(strategy string, own bool, verb string) {
 	if verb == "delete" {
 		edited = nil
 	}
-	t.sync("rs", a, func() { t.commit("rs", verb, a, p, edited) })
+	t.sync(process, a, func() { t.commit(process, verb, a, p, edited) })
 }

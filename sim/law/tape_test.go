@@ -28,12 +28,7 @@ type thing struct {
 	Lacking  int
 	Node     string
 	Failed   bool
-	Spec     struct {
-		UpdateStrategy struct {
-			Type string `json:"type"`
-		} `json:"updateStrategy"`
-	} `json:"spec"`
-	Status struct {
+	Status   struct {
 		ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	} `json:"status"`
 }
