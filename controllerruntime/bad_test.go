@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -85,6 +87,10 @@ func TestReportedNotHung(t *testing.T) {
 			error) {
 			return ctrl.Result{}, mgr.GetClient().Get(ctx, client.ObjectKey{Name: "a"}, &corev1.Secret{})
 		}), "Options.Reads"},
+		{"a token", of(func(ctx context.Context, mgr ctrl.Manager, _ ctrl.Request) (ctrl.Result, error) {
+			account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "default"}}
+			return ctrl.Result{}, mgr.GetClient().SubResource("token").Create(ctx, account, &authenticationv1.TokenRequest{})
+		}), "no server here issues tokens"},
 		{"a watch that is added", func(mgr ctrl.Manager) error {
 			var c interface{ Watch(source.Source) error }
 			built, err := ctrl.NewControllerManagedBy(mgr).For(cm).Build(

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/threelaws/threelaws/fakeapi"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 type subresource struct {
@@ -52,6 +54,10 @@ func (s subresource) Create(ctx context.Context, obj, sub client.Object, opts ..
 	}
 	if sub.GetName() == "" {
 		sub.SetName(obj.GetName())
+	}
+	if _, ok := sub.(*authenticationv1.TokenRequest); ok {
+		panic(host.Misuse("a token of a ServiceAccount is requested: no server here issues tokens; test the whole program, with " +
+			"conformance.Subject.Run or threelaws check"))
 	}
 	// As in controller-runtime, a *SubResourceCreateOptions in opts has no effect. Its method changes only itself.
 	o := (&client.SubResourceCreateOptions{}).ApplyOptions(opts)
