@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -330,5 +331,42 @@ func TestCauseStays(t *testing.T) {
 			!strings.Contains(file, "{name: a") || strings.Contains(file, "{name: b") {
 			t.Errorf("first %s, then %s, with\n%s", first, small.Text, file)
 		}
+	}
+}
+
+// givesUp returns a controller that reads the ConfigMap "settings" for each Widget, and fails until it exists. After a
+// read that was refused for another reason, it fails forever.
+func givesUp() host.Controller {
+	c := widgets(false)
+	c.New = func(env *host.Env) host.Reconciler {
+		refused := false
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			_, err := env.Client.Get(ctx, configMap, "default", "settings")
+			if refused = refused || err != nil && !apierrors.IsNotFound(err); refused || err != nil {
+				return errors.New("no settings")
+			}
+			return nil
+		})
+	}
+	return c
+}
+
+// The world settles in the default schedule, so it does not settle because of a fault. A world without the settings
+// would not settle either, but the controller would be right to wait. So minimizing keeps the settings and the fault.
+func TestEndKeepsWhatMadeItRight(t *testing.T) {
+	g := registry()
+	g.Controllers = append(g.Controllers, givesUp())
+	f, err := scenarios.Parse("widgets.txtar", []byte("define crd.yaml\ncontrollers widget\napply world.yaml\nsettle\n"+
+		"-- crd.yaml --"+widgetDefinition+"-- world.yaml --"+widgetWorld+
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"))
+	must(t, err)
+	x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 50, Budget: 50,
+		Laws: []string{"always-settle"}, Faults: map[string]int{"error": 1}})
+	must(t, err)
+	if len(x.Failures) != 1 {
+		t.Fatal(x.Text())
+	}
+	if small := x.Failures[0]; !strings.Contains(string(small.File), "name: settings") || !strings.Contains(small.Small, "1 fault") {
+		t.Errorf("%s, with\n%s", small.Small, small.File)
 	}
 }
