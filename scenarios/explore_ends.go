@@ -12,13 +12,16 @@ import (
 
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/sim"
+	"github.com/threelaws/threelaws/sim/host"
 )
 
 // The numbers of random quiet runs: of controllers, and of whole programs, whose runs take a hundred times as long. In
 // a quiet run no event and no response is late; only the order of the actors is random. The random runs begin with other
-// resourceVersions, because a controller may copy a resourceVersion into a label. Fields that differ between quiet runs
-// are not compared.
+// resourceVersions, because a controller may copy a resourceVersion into a label. Every second run creates the owners in
+// reverse order, one after the other, because only the first of two owners may get what both want. Fields that differ between
+// quiet runs are not compared.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
@@ -96,6 +99,7 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 			prompt.Seed = sim.NewSeed(explore.SeedAt(1, i))
 		}
 		run := p.begin(prompt)
+		run.backwards = i%2 == 1
 		for range i {
 			_ = run.t.Server.Restore(nil) // it only raises the resourceVersion by one
 		}
@@ -117,6 +121,39 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 		}
 	}
 	return ""
+}
+
+// withhold returns the manifests that a run sends before the controllers start. If it creates the owners in reverse order,
+// it withholds all owners but the last of each kind. A starting controller lists its owners by name, in whatever order
+// they were created.
+func (r *Run) withhold(all []*manifest.Manifest) (now []*manifest.Manifest) {
+	if len(r.t.Cluster.Processes()) > 0 {
+		return all
+	}
+	for i, m := range all {
+		same := func(o *manifest.Manifest) bool { return o.Kind.GVK == m.Kind.GVK }
+		owns := func(c host.Controller) bool { return c.For == m.Kind.GVK }
+		if slices.ContainsFunc(r.registry.Controllers, owns) && slices.ContainsFunc(all[i+1:], same) {
+			r.withheld = append(r.withheld, m)
+		} else {
+			now = append(now, m)
+		}
+	}
+	return now
+}
+
+// sendWithheld creates the withheld owners after the controllers have started.
+func (r *Run) sendWithheld() error {
+	for len(r.withheld) > 0 && len(r.t.Cluster.Processes()) > 0 {
+		last := len(r.withheld) - 1
+		m := r.withheld[last]
+		r.withheld = r.withheld[:last]
+		r.settle(settleOptions{quiet: true, during: time.Minute, rest: true})
+		if err := r.apply(m); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // uncompared returns what is not compared in the runs of the script, or "".

@@ -12,6 +12,7 @@ import (
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/explore"
 	"github.com/threelaws/threelaws/internal/render"
+	"github.com/threelaws/threelaws/scenarios/internal/manifest"
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/host"
 	"github.com/threelaws/threelaws/sim/law"
@@ -35,6 +36,9 @@ type Run struct {
 	step  *Step           // the current step; nil between steps
 	out   strings.Builder // the output of the current step
 	quiet bool            // discard the output of steps
+
+	backwards bool                 // create the owners in reverse order, one after the other
+	withheld  []*manifest.Manifest // the owners that do not exist yet; the last is the next
 
 	replace  map[string]host.Controller // controller name -> the controller that runs instead
 	replaced bool                       // the run has started a controller of replace
@@ -161,6 +165,9 @@ func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(for
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
+	if err := r.sendWithheld(); err != nil {
+		return "", err
+	}
 	before := len(r.t.Judge.Violations())
 	err = s.verb.run(r, s)
 	var no *refused

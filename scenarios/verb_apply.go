@@ -84,6 +84,9 @@ func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(
 	if err != nil {
 		return err
 	}
+	if r.backwards {
+		all = r.withhold(all)
+	}
 	for _, m := range all {
 		err := send(m)
 		var no *refused

@@ -43,6 +43,7 @@ type found struct {
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
 	drops      [][]string // fields of the sample's spec that the controller removes
+	contend    bool       // one of two owners lacks dependents, as if they compete for names
 	bereft     []manifest // dependents of the sample that the second owner lacks after the sample's deletion
 	far        alike      // the sample, and an owner of the same name in another namespace
 	long       alike      // two owners with long names that differ only at the end

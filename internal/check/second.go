@@ -39,7 +39,7 @@ func (f *found) beside(s *operator) error {
 	}
 	was := *f
 	if f.unknown = known; !f.besides(s, apart) {
-		f.second, f.pair, f.seconds, f.bereft, f.unknown = was.second, was.pair, was.seconds, was.bereft, was.unknown
+		f.second, f.pair, f.seconds, f.contend, f.bereft, f.unknown = was.second, was.pair, was.seconds, was.contend, was.bereft, was.unknown
 	}
 	return nil
 }
@@ -47,7 +47,7 @@ func (f *found) beside(s *operator) error {
 // besides runs a world with the sample and a second owner. It reports whether each owner has at least as many
 // dependents as the sample alone, and the owners do not wait for each other.
 func (f *found) besides(s *operator, second manifest) bool {
-	f.second, f.pair, f.seconds, f.bereft = manifest{}, nil, nil, nil
+	f.second, f.pair, f.seconds, f.contend, f.bereft = manifest{}, nil, nil, false, nil
 	r, err := s.run(s.owner, second)
 	if err != nil {
 		f.doubt("a second owner: " + err.Error())
@@ -56,15 +56,15 @@ func (f *found) besides(s *operator, second manifest) bool {
 	defer r.Stop()
 	f.second, f.pair, f.seconds = second, r.controlled(s.owner, f.owns), r.controlled(second, f.owns)
 	alone := f.active(s, f.dependents)
-	lacks := f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
+	f.contend = f.active(s, f.pair) < alone || f.active(s, f.seconds) < alone
 	waits := !r.settled && !r.writesOn() && !r.overwrites()
 	if waits {
 		f.doubt("a second owner: it and the sample wait for each other's dependents")
 		f.second, f.pair, f.seconds = manifest{}, nil, nil
-	} else if lacks {
+	} else if f.contend {
 		f.bereft = f.lost(r)
 	}
-	return !lacks && !waits
+	return !f.contend && !waits
 }
 
 // overwrites reports whether owners change the same object at equal intervals, in a world that settles without one of them.

@@ -220,7 +220,7 @@ func (f *found) expectNothing(s *operator, p *place, policy metav1.DeletionPropa
 	if gone := cleared(s.owner, c.removes); gone != nil {
 		p.settledCheck, p.faults = both(p.settledCheck, gone), atWork
 	}
-	if f.second.Unstructured == nil {
+	if len(p.objects) == 1 {
 		p.why = f.known("no second owner can stand beside the one that is deleted")
 	}
 }

@@ -19,7 +19,7 @@ import (
 // another one also recreates it.
 func (f *found) ends(s *operator) (all []place) {
 	for _, policy := range policies {
-		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.both(s),
+		p := place{name: "deleted/" + propagation(policy), sameEnd: policy != metav1.DeletePropagationOrphan, settled: true, faults: few, objects: f.beforeOrphans(s, policy),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		f.expectNothing(s, &p, policy)
 		switch {
@@ -35,7 +35,7 @@ func (f *found) ends(s *operator) (all []place) {
 	}
 	all = append(all, f.early(s), f.unseen(s))
 	for _, policy := range policies {
-		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.both(s),
+		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.beforeOrphans(s, policy),
 			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
 		if policy != metav1.DeletePropagationBackground {
 			p.user = append(p.user, casefile.Action{Verb: "settle"}) // the name is free only when the world has settled
@@ -65,6 +65,15 @@ func (f *found) ends(s *operator) (all []place) {
 		all = append(all, p)
 	}
 	return append(all, f.held(s), f.dependentHeld(s), f.terminating(s), f.restored(s))
+}
+
+// beforeOrphans returns the owners of a case that deletes the sample. If the deletion orphans dependents, and the second
+// owner needs their names, it would wait for the user. In this case the sample is the only owner.
+func (f *found) beforeOrphans(s *operator, policy metav1.DeletionPropagation) []manifest {
+	if f.contend && (policy == metav1.DeletePropagationOrphan || len(f.orphans[policy]) > 0) {
+		return []manifest{s.owner}
+	}
+	return f.both(s)
 }
 
 // again returns actions that recreate the sample with another field value, and then edit it. Objects of the old owner

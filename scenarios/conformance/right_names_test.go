@@ -36,6 +36,8 @@ var rightNames = []right{
 	{"a Secret that the owner names", []host.Controller{retainsPassword(secrets)}, namesSecret},
 	{"an object for all owners", by(monitors), ""},
 	{"an object for all owners that each names", by(monitors), gardenOf("{size: 2, uses: default-monitoring}")},
+	{"one owner at a time", []host.Controller{wakesAll("active", living(oldestIsActive), gardens, parts)}, ""},
+	{"first come, first served", []host.Controller{wakesAll("first", finalized(firstServed, releases), parts)}, gardenOf("{size: 2, color: green}")},
 	{"counted by a label", by(countsByLabel), ""},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
 }
@@ -327,6 +329,55 @@ func needsSecret(name string, keep func(a *at, owner, secret *thing) error) host
 	}})
 	return c
 }
+
+// wakesAll returns a controller whose owners compete for one dependent. Each event of these kinds enqueues all owners.
+func wakesAll(name string, sync idiom, kinds ...schema.GroupVersionKind) host.Controller {
+	c := reconciler(name, gardens, sync, parts)
+	for _, kind := range kinds {
+		c.Routes = append(c.Routes, host.Route{Kind: kind, Do: func(v host.View, _ host.Event, out *host.Effect) {
+			v.Each(gardens, "", func(o runtime.Object) bool {
+				out.Keys = append(out.Keys, key(o))
+				return true
+			})
+		}})
+	}
+	return c
+}
+
+// oldestIsActive creates a dependent for the oldest owner. The other owners stand by.
+func oldestIsActive(a *at, owner *thing) error {
+	all, err := a.list(gardens, owner.GetNamespace(), "")
+	if err != nil {
+		return err
+	}
+	for _, o := range all {
+		was, is := o.GetCreationTimestamp(), owner.GetCreationTimestamp()
+		if was.Before(&is) || was.Equal(&is) && o.GetName() < owner.GetName() {
+			if err := a.removeAll(a.own(owner)); err != nil {
+				return err
+			}
+			return a.ready(owner, "False", "Standby")
+		}
+	}
+	if err := a.ensure(owner, a.dependent(owner, "active")); err != nil {
+		return err // an object of the previous owner, or of nobody, has the name
+	}
+	return a.ready(owner, "True", "Active")
+}
+
+// firstServed creates one dependent for the owner that comes first, and keeps its data up to date.
+func firstServed(a *at, owner *thing) error {
+	next := a.dependent(owner, "only")
+	if is := a.cached(next.GetName()); is != nil && metav1.GetControllerOf(is) != nil && !metav1.IsControlledBy(is, owner) {
+		return a.ready(owner, "False", "Taken")
+	}
+	if err := a.fills(owner, next); err != nil {
+		return err
+	}
+	return a.ready(owner, "True", "Served")
+}
+
+func releases(a *at, owner *thing) error { return a.removeAll(a.own(owner)) }
 
 func copiesColor(a *at, owner, _ *thing) error { return adoptsByName(a, owner) }
 
