@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,15 +26,20 @@ type cleanUp struct {
 	leaves  []schema.GroupVersionKind // kinds that the controller does not delete
 }
 
-// remains contains the names of the objects of a kind without owner references, before or after an owner is deleted.
+// remains contains the objects of a kind without owner references, before or after an owner is deleted.
 type remains struct {
-	kind  schema.GroupVersionKind
-	names map[string]bool // "namespace/name"
+	kind    schema.GroupVersionKind
+	objects map[string]manifest // by "namespace/name"
+}
+
+func (r remains) has(name string) bool {
+	_, has := r.objects[name]
+	return has
 }
 
 func (r remains) in(other remains) bool {
-	for name := range r.names { //detcheck:ordered all must be there
-		if !other.names[name] {
+	for name := range r.objects { //detcheck:ordered all must be there
+		if !other.has(name) {
 			return false
 		}
 	}
@@ -70,11 +76,24 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 		switch {
 		case !had[i].in(alone[i]):
 			c.removes, c.there = append(c.removes, beside[i]), append(c.there, there[i])
-		case len(had[i].names) > 0 && len(f.finalizers) > 0:
+		case len(had[i].objects) > 0 && len(f.finalizers) > 0:
 			c.leaves = append(c.leaves, kind)
 		}
 	}
 	return c, nil
+}
+
+// perOwner returns for each kind an object that the controller deletes after the sample.
+func (c cleanUp) perOwner() (list []manifest) {
+	for i, r := range c.there {
+		for _, name := range slices.Sorted(maps.Keys(r.objects)) {
+			if !c.removes[i].has(name) {
+				list = append(list, r.objects[name])
+				break
+			}
+		}
+	}
+	return list
 }
 
 // left deletes the first owner, and returns the objects of the given kinds after and before the deletion. It returns
@@ -96,10 +115,10 @@ func (s *operator) left(policy metav1.DeletionPropagation, kinds []schema.GroupV
 
 func (r *quiet) remains(kinds []schema.GroupVersionKind) (list []remains) {
 	for _, gvk := range kinds {
-		here := remains{gvk, map[string]bool{}}
+		here := remains{gvk, map[string]manifest{}}
 		r.Server.Each(r.Server.Kind(gvk), func(o runtime.Object) bool {
 			if !referring(o) {
-				here.names[fullName(o)] = true
+				here.objects[fullName(o)] = shown(o, gvk)
 			}
 			return true
 		})
@@ -130,13 +149,13 @@ func cleared(owner manifest, allowed []remains) scenarios.Func {
 			if err != nil {
 				return err
 			}
-			if list = slices.DeleteFunc(list, referring); len(list) <= len(quiet.names) {
+			if list = slices.DeleteFunc(list, referring); len(list) <= len(quiet.objects) {
 				continue
 			}
 			for _, o := range list {
-				if !quiet.names[fullName(o)] {
+				if !quiet.has(fullName(o)) {
 					return fmt.Errorf("after the deletion of %s, there are %d objects of kind %s, and %d in a quiet world; only here: %s",
-						owner.at(), len(list), quiet.kind.Kind, len(quiet.names), o.(metav1.Object).GetName())
+						owner.at(), len(list), quiet.kind.Kind, len(quiet.objects), o.(metav1.Object).GetName())
 				}
 			}
 		}
@@ -384,9 +403,9 @@ func (a *alike) spared(user host.Client) error {
 		if err != nil {
 			return err
 		}
-		if n := len(slices.DeleteFunc(list, referring)); n < len(quiet.names) {
+		if n := len(slices.DeleteFunc(list, referring)); n < len(quiet.objects) {
 			return fmt.Errorf("the deletion of %s took a %s from %s: %d of them exist, and %d if there is only this owner",
-				a.first.at(), quiet.kind.Kind, a.last.at(), n, len(quiet.names))
+				a.first.at(), quiet.kind.Kind, a.last.at(), n, len(quiet.objects))
 		}
 	}
 	return nil

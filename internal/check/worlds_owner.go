@@ -110,7 +110,8 @@ func (f *found) held(s *operator) place {
 	return p
 }
 
-// dependentHeld is a case: another program keeps a finalizer on a dependent while the sample is edited. FIN-1 judges
+// dependentHeld is a case: another program keeps a finalizer on a dependent while the sample is edited. So it does on
+// objects without a reference that the controller deletes after the sample. FIN-1 judges
 // whether the controller removes this finalizer when it writes the dependent.
 func (f *found) dependentHeld(s *operator) place {
 	p := place{name: "dependent-held", objects: f.both(s), settled: true, faults: few}
@@ -130,7 +131,7 @@ func (f *found) dependentHeld(s *operator) place {
 		return patch(m.at(), map[string]any{"metadata": meta})
 	}
 	var free []casefile.Action
-	for _, d := range f.firsts() {
+	for _, d := range append(f.firsts(), f.cleans[metav1.DeletePropagationBackground].perOwner()...) {
 		p.user = append(p.user, finalizers(d, append(slices.Clone(d.GetFinalizers()), hold)))
 		free = append(free, finalizers(d, d.GetFinalizers()))
 	}

@@ -70,6 +70,24 @@ func removesPlots(live bool) idiom {
 // it removes the finalizer if its cache contains no plot.
 func keepsPlot(live bool) idiom { return finalized((*at).plot, removesPlots(live)) }
 
+// replacesPlot writes the owner's color into the plot. Unless keeps is set, the write removes the finalizers of others.
+func replacesPlot(keeps bool) idiom {
+	return func(a *at, owner *thing) error {
+		is, color := a.cachedAt(plots, fullLabel(owner)+".plot"), stringAt(owner, "spec", "color")
+		if is == nil {
+			return a.plot(owner)
+		}
+		if is.GetAnnotations()["color"] == color {
+			return nil
+		}
+		is.SetAnnotations(map[string]string{"color": color})
+		if !keeps {
+			is.SetFinalizers(nil)
+		}
+		return a.update(is)
+	}
+}
+
 // netbox is netbox-community/netbox-operator#77: it claims the address before it adds the finalizer.
 func netbox(a *at, owner *thing) error {
 	if owner == nil || owner.GetDeletionTimestamp() != nil {
@@ -234,6 +252,9 @@ var publicBugs = []publicBug{
 		[]host.Controller{reconciler("otel", gardens, living(publishesGreen(true)), parts, services)}, "edit", "expect"},
 	{"deletes by name what is turned off", by(exports(false)), by(exports(true)), "replaced", "same-incarnation"},
 	{"overwrites the finalizers of a dependent", by(replacesAll(false)), by(replacesAll(true)), "dependent-held", "finalizers-hold"},
+	{"tigera/operator#3480", []host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(false), removesPlots(true)), plots)},
+		[]host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(true), removesPlots(true)), plots)},
+		"dependent-held", "finalizers-hold"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
