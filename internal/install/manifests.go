@@ -24,34 +24,38 @@ type manifests struct {
 	notes     []string // for the user, such as which documents were left out
 }
 
-// findInstall reads the install manifests. It uses the first of these that exists: the path in the options,
-// config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered, a more complete chart
-// or more complete plain YAML is used instead of another kustomization. If config/default or a chart cannot be rendered and
-// no other manifests have the workload, it returns the error of the first one.
+// findInstall reads the install manifests. It uses the first of these that exists: the path in the options, what the
+// Makefile deploys or config/default, another kustomization, a chart, plain YAML. If config/default cannot be rendered, a
+// more complete chart or more complete plain YAML is used instead of another kustomization. If config/default or a chart
+// cannot be rendered and no other manifests have the workload, it returns the error of the first one.
 func (f *finder) findInstall(context.Context) error {
-	var broken error
-	var spare *manifests // config/default without a workload
+	var broken error     // why a conventional kustomization is left out
+	var left string      // which one
+	var spare *manifests // a conventional kustomization without a workload
 	switch {
 	case f.opts.Install == "none":
 		f.note("no install manifests, as --install none says")
 		return nil
 	case f.opts.Install != "":
 		return f.givenInstall()
-	case kustomization(f.abs("config/default")) != "":
-		objects, err := f.kustomize(f.abs("config/default"))
+	}
+	for _, dir := range f.deployed() {
+		objects, err := f.kustomize(f.abs(dir))
 		switch {
 		case err != nil:
-			broken = err
+			f.noteBroken(broken, left)
+			broken, left = err, dir
 		case slices.ContainsFunc(objects, isWorkload):
-			f.install(manifests{from: "config/default", objects: objects}, "kustomize")
+			f.noteBroken(broken, left)
+			f.install(manifests{from: dir, objects: objects}, "kustomize")
 			f.mayInstall(f.chartDirs())
 			return nil
 		default:
-			spare = &manifests{from: "config/default", objects: objects}
+			spare = &manifests{from: dir, objects: objects}
 		}
 	}
 	if found := f.kustomizations(); len(found) > 0 {
-		f.noteBroken(broken)
+		f.noteBroken(broken, left)
 		by, others := "kustomize", []manifests(nil)
 		if broken != nil { // a part of config/default is often less than a chart or a released YAML file
 			charts, _ := f.charts()
@@ -72,7 +76,7 @@ func (f *finder) findInstall(context.Context) error {
 	}
 	charts, err := f.charts()
 	if len(charts) > 0 {
-		f.noteBroken(broken)
+		f.noteBroken(broken, left)
 		if err != nil {
 			f.note("%v: left out", err)
 		}
@@ -80,9 +84,11 @@ func (f *finder) findInstall(context.Context) error {
 		f.others(charts)
 		return nil
 	}
-	broken = cmp.Or(broken, err)
+	if broken == nil {
+		broken, left = err, "the chart"
+	}
 	if found := f.folders(); len(found) > 0 {
-		f.noteBroken(broken)
+		f.noteBroken(broken, left)
 		f.install(found[0], "YAML")
 		f.others(found)
 		return nil
@@ -98,14 +104,23 @@ func (f *finder) findInstall(context.Context) error {
 	return nil
 }
 
-// noteBroken adds a note with the reason why config/default is not installed. It does nothing if err is nil. If the search
+// deployed returns the kustomizations that install the operator by convention: the one that "make deploy" applies, and
+// config/default.
+func (f *finder) deployed() []string {
+	dirs := []string{f.makefile().deploy, "config/default"}
+	return slices.Compact(slices.DeleteFunc(dirs, func(dir string) bool {
+		return dir == "" || !filepath.IsLocal(dir) || kustomization(f.abs(dir)) == ""
+	}))
+}
+
+// noteBroken adds a note with the reason why a kustomization is not installed. It does nothing if err is nil. If the search
 // for other kustomizations has already noted this reason, it replaces that note.
-func (f *finder) noteBroken(err error) {
+func (f *finder) noteBroken(err error, dir string) {
 	if err == nil {
 		return
 	}
 	f.Notes = slices.DeleteFunc(f.Notes, func(note string) bool { return note == err.Error()+": left out" })
-	f.note("%v: config/default is left out", err)
+	f.note("%v: %s is left out", err, dir)
 }
 
 func (f *finder) others(found []manifests) {

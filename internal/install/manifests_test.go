@@ -95,6 +95,33 @@ resources: [nowhere.yaml]
 `, install.Options{}, "manifests/base/deployment.yaml",
 			[]string{"installed from manifests/cluster (kustomize): 1 CustomResourceDefinition, 1 ClusterRoleBinding, " +
 				"1 Deployment, 1 ServiceAccount", "--install may name other manifests with the workload: manifests/base"}},
+		{"what the Makefile deploys", program + `
+-- Makefile --
+install: manifests
+	$(KUSTOMIZE) build config/crd | kubectl apply -f -
+deploy: manifests
+	cd config/manager && $(KUSTOMIZE) edit set image controller=${IMG}
+	kubectl apply --server-side -k config/cluster
+undeploy:
+	$(KUSTOMIZE) build config/default | kubectl delete -f -
+-- config/cluster/kustomization.yaml --
+namespace: widgets
+resources: [../default]
+-- config/default/kustomization.yaml --
+resources: [deployment.yaml]
+-- config/default/deployment.yaml --
+` + deployment, install.Options{}, "config/default/deployment.yaml", []string{"installed from config/cluster (kustomize): 1 Deployment"}},
+		{"what the Makefile deploys cannot be rendered", program + `
+-- Makefile --
+deploy:
+	$(KUSTOMIZE) build config/cluster | kubectl apply -f -
+-- config/cluster/kustomization.yaml --
+resources: [nowhere.yaml]
+-- config/default/kustomization.yaml --
+resources: [deployment.yaml]
+-- config/default/deployment.yaml --
+` + deployment, install.Options{}, "config/default/deployment.yaml",
+			[]string{"config/cluster is left out", "installed from config/default (kustomize): 1 Deployment"}},
 		{"a remote file is left out", program + `
 -- config/default/kustomization.yaml --
 resources:

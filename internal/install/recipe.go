@@ -75,12 +75,25 @@ func readDockerfile(file string, text []byte) *recipe {
 type makefile struct {
 	builds []build
 	values map[string]string
+	deploy string // the kustomization that the target deploy applies; "" if there is none
 }
+
+var (
+	target     = regexp.MustCompile(`^([\w.-]+)\s*:([^=]|$)`)
+	kustomized = regexp.MustCompile(`(?i:kustomize\S*\s+build|\s-k|--kustomize)[\s=]+([\w./-]+)`)
+)
 
 func readMakefile(text []byte) makefile {
 	m := makefile{values: map[string]string{}}
 	assign := regexp.MustCompile(`^(?:export\s+)?([A-Za-z_]\w*)\s*[:?]?=\s*(\S*)$`)
+	of := ""
 	for _, line := range logicalLines(string(text)) {
+		if is := target.FindStringSubmatch(line); is != nil {
+			of = is[1]
+		}
+		if is := kustomized.FindStringSubmatch(line); is != nil && of == "deploy" {
+			m.deploy = path.Clean(is[1])
+		}
 		if is := assign.FindStringSubmatch(line); is != nil {
 			m.values[is[1]] = expand(is[2], m.values)
 			continue
