@@ -202,6 +202,28 @@ func hostedWaits(m *Mutex)
 		{old: "func SetMemoryLimit(limit int64) int64 {\n", new: "func SetMemoryLimit(limit int64) int64 {\n	if hosted.On {\n		return 1<<63 - 1\n	}\n"},
 		imports(),
 	}},
+	{"math/rand/rand.go", []edit{
+		// In a bubble, Seed also changes the order of maps and selects.
+		{old: "func Seed(seed int64) {\n", new: "func Seed(seed int64) {\n	if hostedSeed(seed) {\n		return\n	}\n"},
+		{old: "//go:linkname runtime_rand runtime.rand\n", new: `//go:linkname hostedSeed
+func hostedSeed(seed int64) bool
+
+//go:linkname hostedBubble
+func hostedBubble() uint64
+
+//go:linkname runtime_rand runtime.rand
+`},
+	}},
+	{"math/rand/rng.go", []edit{
+		// In a bubble, a source that was seeded outside, such as that of a package, has the random numbers of the bubble.
+		{old: "	vec  [rngLen]int64 // current feedback register\n", new: "	vec  [rngLen]int64 // current feedback register\n	bubble uint64 // in which it was seeded, or 0\n"},
+		{old: "func (rng *rngSource) Seed(seed int64) {\n", new: "func (rng *rngSource) Seed(seed int64) {\n	rng.bubble = hostedBubble()\n"},
+		{old: "func (rng *rngSource) Uint64() uint64 {\n", new: `func (rng *rngSource) Uint64() uint64 {
+	if b := hostedBubble(); b != 0 && b != rng.bubble {
+		return runtime_rand()
+	}
+`},
+	}},
 	{"crypto/internal/sysrand/rand.go", []edit{
 		{old: "func Read(b []byte) {\n", new: "func Read(b []byte) {\n	if hosted(b) {\n		return\n	}\n"},
 		{old: "var testingOnlyFailRead bool\n", new: "var testingOnlyFailRead bool\n\n//go:linkname hosted\nfunc hosted(b []byte) bool\n"},

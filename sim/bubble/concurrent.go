@@ -36,6 +36,7 @@ type shift struct {
 func (s *shift) Start() {
 	r := s.room
 	r.in(func() {
+		r.seed()
 		l := newLife(r)
 		s.life, l.sync = l, true
 		l.begin(func(ctx context.Context) error {

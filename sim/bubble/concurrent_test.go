@@ -2,12 +2,17 @@ package bubble_test
 
 import (
 	"context"
+	cryptorand "crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"maps"
+	"math/rand"
 	"os"
 	"os/exec"
 	goruntime "runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +23,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/threelaws/threelaws/sim"
 	"github.com/threelaws/threelaws/sim/bubble"
@@ -371,4 +377,60 @@ func misused(t *testing.T, sync func(ctx context.Context, env *host.Env, key str
 		return nil
 	}()
 	return fmt.Sprint(told)
+}
+
+// drawing creates one Secret for each ConfigMap. Its labels are random numbers of the shared source of Kubernetes and of
+// math/rand. Under the overlay, they are also random numbers of other sources, and the order of a map at two reconciles.
+func drawing(overlaid bool) func(ctx context.Context, env *host.Env, key string) error {
+	var order [2]string
+	reconciles := 0
+	return func(ctx context.Context, env *host.Env, key string) error {
+		if reconciles++; reconciles > 2 {
+			return nil
+		}
+		order[reconciles-1] = ""
+		for n := range map[string]bool{"a": true, "b": true, "c": true, "d": true, "e": true, "f": true, "g": true} {
+			order[reconciles-1] += n
+		}
+		if reconciles == 1 {
+			return errors.New("once more")
+		}
+		owner, _, _ := env.Informer(configMaps).GetIndexer().GetByKey(key)
+		s := secret(owner.(*corev1.ConfigMap), "x")
+		s.Labels = map[string]string{"kubernetes": utilrand.String(5), "math": strconv.Itoa(rand.Int())}
+		if overlaid {
+			var drawn [8]byte
+			_, _ = cryptorand.Read(drawn[:])
+			s.Labels["crypto"], s.Labels["package"] = hex.EncodeToString(drawn[:]), strconv.Itoa(ofPackage.Int())
+			s.Labels["first"], s.Labels["second"] = order[0], order[1]
+		}
+		_, err := env.Client.Create(ctx, s)
+		return err
+	}
+}
+
+var ofPackage = rand.New(rand.NewSource(time.Now().UnixNano()))
+
+// Random numbers of shared sources are the same in each run. Under the overlay so is the order of maps, which differs
+// between two reconciles.
+func TestRandomNumbers(t *testing.T) {
+	is := overlaid(t)
+	var all []map[string]string
+	for range 4 {
+		w := started(t, syncing(drawing(is)), sim.Zero{}, nil, "a")
+		settles(t, w)
+		w.Server.Each(w.Server.KindNamed("secret"), func(o runtime.Object) bool {
+			all = append(all, o.(*corev1.Secret).Labels)
+			return true
+		})
+		w.Stop()
+	}
+	for _, labels := range all[1:] {
+		if !maps.Equal(labels, all[0]) {
+			t.Errorf("runs differ: %v, then %v", all[0], labels)
+		}
+	}
+	if is && all[0]["first"] == all[0]["second"] {
+		t.Errorf("the order of a map is %s at two reconciles", all[0]["first"])
+	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	utilrand "k8s.io/apimachinery/pkg/util/rand"
+
 	"github.com/threelaws/threelaws/fakeapi/httpapi"
 	"github.com/threelaws/threelaws/internal/quiet"
 	"github.com/threelaws/threelaws/sim"
@@ -70,11 +72,12 @@ func roomOf(c host.Place, name string) *room {
 }
 
 func open(c host.Place) *room {
-	r := &room{cluster: c, hosts: map[string]bool{}, last: map[string]*life{},
+	r := &room{cluster: c, seeds: firstSeed(c), hosts: map[string]bool{}, last: map[string]*life{},
 		do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}), watch: time.NewTimer(patience)}
 	clock := &c.World().Clock
 	go r.live()
 	r.in(func() {
+		r.seed()
 		r.stirred = make(chan struct{}, 1)
 		time.Sleep(clock.Now().Sub(time.Now()))
 	})
@@ -170,21 +173,25 @@ func (r *room) kick() {
 	}
 }
 
-// seed seeds math/rand, so that random numbers, such as the jitter of a backoff, depend only on the history.
+// seed seeds the shared sources of random numbers, so that these numbers, such as the jitter of a backoff, depend only on
+// the history. Under the overlay it also changes the order of maps and selects. It is called in the bubble.
 func (r *room) seed() {
 	r.seeds++
-	turn.Lock()
 	rand.Seed(r.seeds) //nolint:staticcheck // client-go draws from the global source
-	turn.Unlock()
+	utilrand.Seed(r.seeds)
 }
+
+// firstSeed returns the first seed of a bubble's random numbers. Quiet runs begin with other resourceVersions and so have
+// other random numbers, because their results must not count as the result of every run.
+func firstSeed(c host.Place) int64 { return int64(c.Server().Version()) << 32 }
 
 // beside moves the bubble's clock forward to a time, or until a program sends a request or returns. It returns the time
 // that the clock has reached.
 func (r *room) beside(to time.Duration) (came time.Duration) {
-	r.seed()
 	r.works.Store(false)
 	r.passing = true
 	r.in(func() {
+		r.seed()
 		select {
 		case <-r.stirred:
 		default:

@@ -1,6 +1,7 @@
 package bubble
 
 import (
+	"math/rand"
 	"runtime"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ func Timed(ctl host.Controller) host.Controller {
 // functions it waits for a channel from outside the bubble, so that virtual time passes only during a function.
 type clock struct {
 	world *sim.Clock
+	seed  int64         // of the last function, under the overlay
 	at    time.Duration // the world's time at the last call of in
 	do    chan func()
 	done  chan struct{} // receives a value after each function; closed when the bubble has ended
@@ -44,7 +46,7 @@ func insideOf(of host.Place) func(func()) {
 	defer clocksMu.Unlock()
 	c := clocks[of]
 	if c == nil {
-		c = &clock{world: &of.World().Clock, at: -1, do: make(chan func()), done: make(chan struct{})}
+		c = &clock{world: &of.World().Clock, seed: firstSeed(of), at: -1, do: make(chan func()), done: make(chan struct{})}
 		go c.live()
 		clocks[of] = c
 		of.AtStop(func() {
@@ -66,6 +68,8 @@ func (c *clock) live() {
 	synctest.Test(&testing.T{}, func(*testing.T) {
 		for f := range c.do {
 			c.catchUp()
+			c.seed++
+			rand.Seed(c.seed) //nolint:staticcheck // only the overlay makes it change anything
 			c.run(f)
 			c.done <- struct{}{}
 		}

@@ -71,6 +71,28 @@ func hostedSeed(seed uint64) {
 	b.drawn, b.order = seed, seed
 }
 
+// hostedRandSeed sets the seed of the calling goroutine's bubble. It returns false if the goroutine is in none.
+//
+//go:linkname hostedRandSeed math/rand.hostedSeed
+func hostedRandSeed(seed int64) bool {
+	b := getg().bubble
+	if b != nil {
+		b.drawn = uint64(seed) * 0xbf58476d1ce4e5b9
+		b.order = b.drawn
+	}
+	return b != nil
+}
+
+// hostedBubble returns the number of the calling goroutine's bubble, or 0 if the goroutine is in none.
+//
+//go:linkname hostedBubble math/rand.hostedBubble
+func hostedBubble() uint64 {
+	if b := getg().bubble; b != nil {
+		return b.id
+	}
+	return 0
+}
+
 // hostedTurn returns the index of the case that a select tries first. The index depends only on the bubble's seed and
 // the number of earlier selects of the goroutine. One-time work of a process, such as filling caches, has no influence.
 func hostedTurn(gp *g, n uint32) uint32 {
@@ -177,11 +199,12 @@ func hostedWaiting() (all []uint64) {
 	return all
 }
 
-// hostedRandom fills b for package crypto/rand. It returns false if the process is not hosted.
+// hostedRandom fills b for package crypto/rand. It returns false if the process is not hosted, and the calling goroutine is
+// in no bubble.
 //
 //go:linkname hostedRandom crypto/internal/sysrand.hosted
 func hostedRandom(b []byte) bool {
-	if !hosted.On {
+	if !hosted.On && getg().bubble == nil {
 		return false
 	}
 	if hostedPrime(b) {
