@@ -5,6 +5,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -158,4 +159,15 @@ func (g *hosted) told(c *Call, k *fakeapi.Kind, m metav1.Object) {
 		}
 	}
 	g.observations(k).remember(keyOf(m), observation{at: g.process.cluster.world.History.Len(), thread: c.Thread, obj: m})
+}
+
+func (g *hosted) toldAll(c *Call, k *fakeapi.Kind, items []runtime.Object) {
+	if c.announced == nil {
+		return
+	}
+	for _, o := range items {
+		if m, is := o.(metav1.Object); is {
+			c.announced.seen[seenKey{k, keyOf(m)}] = m
+		}
+	}
 }

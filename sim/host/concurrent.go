@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -261,6 +262,10 @@ func (k *concurrentSync) saw(_ *Call, kind *fakeapi.Kind, namespace, name string
 }
 
 func (k *concurrentSync) told(_ *Call, kind *fakeapi.Kind, m metav1.Object) { k.worker.told(kind, m) }
+
+func (k *concurrentSync) toldAll(_ *Call, kind *fakeapi.Kind, items []runtime.Object) {
+	k.worker.toldAll(kind, items)
+}
 
 func (k *concurrentSync) execute(c *Call, f *FailedRequest) {
 	p := k.worker.process

@@ -137,6 +137,7 @@ type requester interface {
 	sign(c *Call, r *sim.Record)
 	saw(c *Call, k *fakeapi.Kind, namespace, name string) any
 	told(c *Call, k *fakeapi.Kind, m metav1.Object)
+	toldAll(c *Call, k *fakeapi.Kind, items []runtime.Object)
 	execute(c *Call, f *FailedRequest)
 }
 
@@ -148,6 +149,8 @@ func (c *Call) sawObject(k *fakeapi.Kind, namespace, name string) any {
 }
 
 func (c *Call) told(k *fakeapi.Kind, m metav1.Object) { c.of.told(c, k, m) }
+
+func (c *Call) toldAll(k *fakeapi.Kind, items []runtime.Object) { c.of.toldAll(c, k, items) }
 
 // execute executes the call. If f is not nil, the call fails as f says: see [Cluster.serve].
 func (c *Call) execute(f *FailedRequest) { c.of.execute(c, f) }

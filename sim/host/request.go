@@ -2,6 +2,7 @@ package host
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/fakeapi"
@@ -16,6 +17,8 @@ type caller interface {
 	sawObject(k *fakeapi.Kind, namespace, name string) any
 	// told records the object that the thread receives in a response.
 	told(k *fakeapi.Kind, m metav1.Object)
+	// toldAll records the objects of a list that the thread receives.
+	toldAll(k *fakeapi.Kind, items []runtime.Object)
 }
 
 // Fail makes requests fail from now on, as f says.
@@ -72,6 +75,9 @@ func (c *Cluster) request(req *fakeapi.Request, t *sim.Record, by caller) fakeap
 	if by != nil && resp.Err == nil {
 		if m, ok := resp.Object.(metav1.Object); ok {
 			by.told(c.met(req.Kind), m)
+		}
+		if req.Verb == fakeapi.List {
+			by.toldAll(c.met(req.Kind), resp.Items)
 		}
 	}
 	return resp

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/goroutine"
@@ -48,9 +49,28 @@ type worker struct {
 	local, abstract sim.Hash
 }
 
+// liveRead is an object, or the objects of a list, that a response contained.
 type liveRead struct {
-	kind *fakeapi.Kind
-	meta metav1.Object
+	kind  *fakeapi.Kind
+	meta  metav1.Object    // nil for a list
+	items []runtime.Object // sorted by key
+}
+
+// object returns the object with a name in a response, or nil.
+func (l *liveRead) object(k *fakeapi.Kind, namespace, name string) metav1.Object {
+	is := func(m metav1.Object) bool { return m.GetName() == name && m.GetNamespace() == namespace }
+	if l.kind != k {
+		return nil
+	}
+	if l.meta != nil && is(l.meta) {
+		return l.meta
+	}
+	for _, o := range l.items {
+		if m, ok := o.(metav1.Object); ok && is(m) {
+			return m
+		}
+	}
+	return nil
 }
 
 // killed is the panic value that ends the coroutine of a worker whose process crashed.
@@ -210,8 +230,8 @@ func (w *worker) execute(f *FailedRequest) {
 // sawObject returns the version of an object that the reconcile last read from the server or, otherwise, from a cache.
 func (w *worker) sawObject(k *fakeapi.Kind, namespace, name string) any {
 	for i := len(w.live) - 1; i >= 0; i-- {
-		if l := &w.live[i]; l.kind == k && l.meta.GetName() == name && l.meta.GetNamespace() == namespace {
-			return l.meta
+		if m := w.live[i].object(k, namespace, name); m != nil {
+			return m
 		}
 	}
 	if i := w.process.informers[k]; i != nil {
@@ -232,6 +252,10 @@ func (w *worker) request() *fakeapi.Request { return w.req }
 
 func (w *worker) told(k *fakeapi.Kind, m metav1.Object) {
 	w.live = append(w.live, liveRead{kind: k, meta: m})
+}
+
+func (w *worker) toldAll(k *fakeapi.Kind, items []runtime.Object) {
+	w.live = append(w.live, liveRead{kind: k, items: items})
 }
 
 // sign writes the worker and the reconciled object into a request's record. The cause is the start of the reconcile.
