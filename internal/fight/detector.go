@@ -3,10 +3,12 @@
 package fight
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"iter"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,6 +257,44 @@ func OnlyTimes(a, b any) bool {
 		}
 	}
 	return true
+}
+
+// index matches the part of a path that names an element of a list.
+var index = regexp.MustCompile(`\[[^\]]*\]`)
+
+// OnlyOrder reports whether two versions of an object differ only in the order of lists. Such a difference is often due to
+// the random order of a Go map.
+func OnlyOrder(a, b any) bool {
+	values := map[string]int{} // a path without indexes, and a value there -> how many more of them b has
+	for l := range differences(a, b) {
+		path, was, is := index.ReplaceAllString(l.Path, "[]"), objectdiff.JSON(l.Was), objectdiff.JSON(l.Is)
+		if path == l.Path && !permuted(was, is) {
+			return false
+		}
+		if permuted(was, is) { // the names of the elements of a list, in their order
+			was, is = "", ""
+		}
+		values[path+" "+was]--
+		values[path+" "+is]++
+	}
+	for _, n := range values { //detcheck:ordered all must be zero
+		if n != 0 {
+			return false
+		}
+	}
+	return len(values) > 0
+}
+
+// permuted reports whether two texts are JSON lists with the same elements.
+func permuted(was, is string) bool {
+	var lists [2][]json.RawMessage
+	for i, text := range []string{was, is} {
+		if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &lists[i]) != nil {
+			return false
+		}
+		slices.SortFunc(lists[i], func(a, b json.RawMessage) int { return bytes.Compare(a, b) })
+	}
+	return slices.EqualFunc(lists[0], lists[1], func(a, b json.RawMessage) bool { return bytes.Equal(a, b) })
 }
 
 // State returns two hashes of an object. Two versions of an object have the same state if [OnlyTimes] reports true for

@@ -65,3 +65,41 @@ func TestDifference(t *testing.T) {
 		})
 	}
 }
+
+func TestOnlyOrder(t *testing.T) {
+	env := func(size int64, names ...string) *unstructured.Unstructured {
+		var list []any
+		for _, name := range names {
+			list = append(list, map[string]any{"name": name, "value": name + name})
+		}
+		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"env": list, "size": size}}}
+	}
+	args := func(list ...any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"args": list}}}
+	}
+	pod := func(names ...string) *corev1.Pod {
+		c := corev1.Container{Name: "main"}
+		for _, name := range names {
+			c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: name + name})
+		}
+		return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{c}}}
+	}
+	for name, c := range map[string]struct {
+		a, b any
+		want bool
+	}{
+		"the same":                    {env(1, "a", "b"), env(1, "a", "b"), false},
+		"another order":               {env(1, "a", "b", "c"), env(1, "c", "a", "b"), true},
+		"another order, and a number": {env(1, "a", "b"), env(2, "b", "a"), false},
+		"another element":             {env(1, "a", "b"), env(1, "a", "c"), false},
+		"one element more":            {env(1, "a", "b"), env(1, "b", "a", "c"), false},
+		"a list of texts":             {args("a", "b"), args("b", "a"), true},
+		"other texts":                 {args("a", "b"), args("b", "b"), false},
+		"a list with names as keys":   {pod("a", "b"), pod("b", "a"), true},
+		"another value under a key":   {pod("a", "b"), pod("b", "c"), false},
+	} {
+		if got := fight.OnlyOrder(c.a, c.b); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

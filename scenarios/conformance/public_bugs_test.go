@@ -70,6 +70,31 @@ func removesPlots(live bool) idiom {
 // it removes the finalizer if its cache contains no plot.
 func keepsPlot(live bool) idiom { return finalized((*at).plot, removesPlots(live)) }
 
+// variables returns a controller that writes four variables into a list. Unless sorted is set, they have another order at
+// the first four reconciles, like the keys of a Go map. Then two orders are equal by chance.
+func variables(sorted bool) []host.Controller {
+	c := reconciler("toolhive", gardens, nil, works)
+	c.New = func(env *host.Env) host.Reconciler {
+		turn := 0
+		return reconciler("toolhive", gardens, living(func(a *at, owner *thing) error {
+			if turn < 4 && !sorted {
+				turn++
+			}
+			var list []any
+			for i := range 4 {
+				list = append(list, map[string]any{"name": string(rune('a' + (turn+i)%4)), "value": "x"})
+			}
+			next := a.bare(owner, owner.GetName()+"-work")
+			next.Object["spec"] = map[string]any{"env": list}
+			return a.upsert(next, func(is *thing) error {
+				is.Object["spec"] = next.Object["spec"]
+				return mine(owner, is)
+			})
+		}), works).New(env)
+	}
+	return []host.Controller{c}
+}
+
 // replacesPlot writes the owner's color into the plot. Unless keeps is set, the write removes the finalizers of others.
 func replacesPlot(keeps bool) idiom {
 	return func(a *at, owner *thing) error {
@@ -255,6 +280,7 @@ var publicBugs = []publicBug{
 	{"tigera/operator#3480", []host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(false), removesPlots(true)), plots)},
 		[]host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(true), removesPlots(true)), plots)},
 		"dependent-held", "finalizers-hold"},
+	{"stacklok/toolhive#5064", variables(false), variables(true), "one-owner", "never-fight"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
 		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},

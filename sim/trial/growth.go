@@ -113,10 +113,17 @@ func (t *Trial) grows(d *done) string {
 
 // ownTrigger finds a controller that triggers itself: each reconcile writes only the current time, and the event of
 // that write starts the next reconcile. Other detectors miss this, because nothing grows, and no state recurs while
-// time passes.
+// time passes. It also finds a controller that changes only the order of a list several times. Such a list often has the
+// random order of a Go map, so the writes end by chance.
 type ownTrigger struct {
-	runs map[int][]int // index of a write -> indexes of the writes in the chain that ends with this write
-	hit  []int         // a chain of four writes, which is a fight; nil for none
+	runs   map[int][]int     // index of a write -> indexes of the writes in the chain that ends with this write
+	orders map[written][]int // indexes of the last writes, if all of them change only the order of a list
+	hit    []int             // a chain of four writes, or three changes of an order, which is a fight; nil for none
+}
+
+type written struct {
+	process string
+	object  sim.Ref
 }
 
 // In a chain of writes, each write triggers the next. A chain is a fight after ownRounds triggered writes. A write that
@@ -125,11 +132,15 @@ const ownRounds = 3
 
 func (o *ownTrigger) reset() {
 	clear(o.runs)
+	clear(o.orders)
 	o.hit = nil
 }
 
 func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if r.Before == nil || r.After == nil || reportsOnly(r) || quiet.IsLock(r.After) {
+		return
+	}
+	if o.reorders(r) {
 		return
 	}
 	// a write at time 0 without a trigger starts no chain; in most worlds, this saves all comparisons
@@ -151,6 +162,22 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if o.runs[r.Index] = run; len(run) == ownRounds+1 {
 		o.hit = run
 	}
+}
+
+// reorders notes a write, and reports whether it changes only the order of a list.
+func (o *ownTrigger) reorders(r *sim.Record) bool {
+	at, only := written{r.Process, r.Object}, fight.OnlyOrder(r.Before, r.After)
+	if !only {
+		delete(o.orders, at)
+		return false
+	}
+	if o.orders == nil {
+		o.orders = map[written][]int{}
+	}
+	if o.orders[at] = append(o.orders[at], r.Index); len(o.orders[at]) == ownRounds {
+		o.hit = o.orders[at]
+	}
+	return true
 }
 
 // triggerOf returns the earlier write that triggered the write r, or nil. Both writes are of one process: the watch
@@ -179,6 +206,10 @@ func (t *Trial) triggersItself(run []int) string {
 	h := &t.World.History
 	last := h.At(run[len(run)-1])
 	path, was, is := fight.FirstDifference(last.Before, last.After)
+	if fight.OnlyOrder(last.Before, last.After) {
+		return fmt.Sprintf("%s changes the order of a list again and again: each of its last %d writes to %s changes only that "+
+			"(%s: %s -> %s); the order may be that of a Go map", render.CastOf(h).Actor(last), ownRounds, last.Object, path, was, is)
+	}
 	return fmt.Sprintf("%s triggers itself: each of its last %d writes to %s follows from the event of the one before, and "+
 		"changes only times (%s: %s -> %s)", render.CastOf(h).Actor(last), ownRounds, last.Object, path, was, is)
 }
