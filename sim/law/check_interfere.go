@@ -26,7 +26,7 @@ func dontInterfere(j *Judge, r *sim.Record) {
 		j.cutsOthers(r)
 		return
 	}
-	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || evicts(r) || j.recycles(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
+	if w.made() || w.harmless(r) || j.madeBare() || servesGate(r) || evicts(r) || j.recycles(r) || j.marks(r) || j.colleaguesOwn(r) || w.colleaguesFor(r) {
 		return
 	}
 	s := Informed
@@ -96,26 +96,81 @@ func servesGate(r *sim.Record) bool {
 // a node is drained.
 func evicts(r *sim.Record) bool { return r.Object.Kind == "Pod" && r.Subresource == "eviction" }
 
-// recycles reports whether the actor deletes a Pod of a workload, such as a StatefulSet, which its controller created, or
-// which is below the reconciled object. So operators restart Pods, and the workload's controller replaces them. Controllers
-// of Kubernetes do not: a Deployment scales its ReplicaSets.
+// recycles reports whether the actor deletes a Pod of its own workload. So operators restart Pods, and the workload's
+// controller replaces them. Controllers of Kubernetes do not: a Deployment scales its ReplicaSets.
 func (j *Judge) recycles(r *sim.Record) bool {
 	w := &j.write
 	deletes := w.Deletes || w.After == nil // a Pod without a node begins to terminate and is removed by one request
-	if !deletes || r.Object.Kind != "Pod" || w.Actor.Profile == Upstream {
-		return false
-	}
+	return deletes && r.Object.Kind == "Pod" && w.Actor.Profile < Upstream && j.ofOwnWorkload()
+}
+
+// ofOwnWorkload reports whether the actor's controller created an owner of the written Pod, such as a StatefulSet, or
+// whether such an owner is below the reconciled object. If an owner is gone, nobody can be disturbed.
+func (j *Judge) ofOwnWorkload() bool {
+	w := &j.write
 	for ref, levels := w.Owner, 0; ref != nil && levels < 3; levels++ { // a Pod, its ReplicaSet, its Deployment
 		o := j.state.Object(ref.UID)
 		switch {
 		case o == nil:
-			return false
+			return !w.Actor.Outside // otherwise the records may lack the owner
 		case o.maker != nil && o.maker.Controller == w.Actor.Controller, w.For.UID != "" && meta.ControlledBy(o.Meta, uidOf(w.For)):
 			return true
 		}
 		ref = meta.ControllerOf(o.Meta)
 	}
 	return false
+}
+
+// marks reports whether a write only changes labels and annotations of a Pod of the actor's own workload, or removes
+// scheduling gates from it. For example, a label says which Pod is the primary, and an annotation what the deletion of the
+// Pod costs. A label in the selector of the Pod's owner may not change. Other programs than the owner remove scheduling
+// gates.
+func (j *Judge) marks(r *sim.Record) bool {
+	w := &j.write
+	if r.Object.Kind != "Pod" || r.Subresource != "" || w.After == nil || w.Actor.Profile == Upstream || !j.ofOwnWorkload() {
+		return false
+	}
+	var bare [2]map[string]any
+	var gates [2][]any
+	for i, value := range []any{r.Before, r.After} {
+		o, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+		if err != nil {
+			return false
+		}
+		gates[i], _, _ = unstructured.NestedSlice(o, "spec", "schedulingGates")
+		for _, path := range [][]string{{"spec", "schedulingGates"}, {"metadata", "labels"}, {"metadata", "annotations"},
+			{"metadata", "resourceVersion"}, {"metadata", "generation"}, {"metadata", "managedFields"}, {"status"}} {
+			unstructured.RemoveNestedField(o, path...)
+		}
+		bare[i] = o
+	}
+	if len(gates[1]) > len(gates[0]) || !equality.Semantic.DeepEqual(bare[0], bare[1]) {
+		return false
+	}
+	was, is := w.Before.GetLabels(), w.After.GetLabels()
+	for _, key := range j.selected(w.Owner) {
+		if was[key] != is[key] {
+			return false
+		}
+	}
+	return true
+}
+
+// selected returns the keys of the labels by which an owner selects its Pods.
+func (j *Judge) selected(owner *metav1.OwnerReference) (keys []string) {
+	o := j.state.Object(owner.UID)
+	if o == nil {
+		return nil
+	}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Value)
+	if err != nil {
+		return nil
+	}
+	labels, _, _ := unstructured.NestedMap(fields, "spec", "selector", "matchLabels")
+	for key := range labels { //detcheck:ordered all must be equal
+		keys = append(keys, key)
+	}
+	return keys
 }
 
 // colleaguesOwn reports whether the actor's program created an object that another controller of the program may own.

@@ -74,7 +74,22 @@ var _ = tells([]story{
 		t.exist(set("a", 1), p)
 		t.sync("rs", set("a", 1), func() { t.commit("rs", "create", set("a", 1), p, nil).Subresource = "eviction" })
 	}},
-	{"LAW-2", "a Pod of its own StatefulSet, edited instead of deleted", broken, func(t *tape) { t.recycled("op", app("a"), true, "update") }},
+	{"LAW-2", "a Pod of its own StatefulSet, which gets another label", kept, func(t *tape) { t.recycled("op", app("a"), true, "update") }},
+	{"LAW-2", "a Pod of its own StatefulSet, which selects it no longer", broken, func(t *tape) {
+		a, b := app("a"), object("StatefulSet", "b")
+		b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
+		b.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}
+		p := pod("p", b)
+		t.exist(a, b, p)
+		t.sync("op", a, func() { t.commit("op", "update", a, p, p.labelled("db")) })
+	}},
+	{"LAW-2", "a Pod of another StatefulSet, which gets another label", broken, func(t *tape) { t.recycled("op", app("a"), false, "update") }},
+	{"LAW-2", "a Pod of its own StatefulSet, which a controller of Kubernetes labels", broken, func(t *tape) {
+		t.recycled("rs", set("a", 1), true, "update")
+	}},
+	{"LAW-2", "a scheduling gate of a Pod of its own StatefulSet", kept, func(t *tape) { t.ungated(0, "gate") }},
+	{"LAW-2", "a scheduling gate that a Pod of its own StatefulSet gets", broken, func(t *tape) { t.ungated(1, "gate") }},
+	{"LAW-2", "an edit of a Pod of its own StatefulSet", broken, func(t *tape) { t.ungated(0, "other") }},
 
 	{"LAW-1", "by a key that is no name", kept, func(t *tape) { t.keyed("a.again") }},
 	{"LAW-1", "by the key of another", broken, func(t *tape) { t.exist(set("c", 0)); t.keyed("c") }},
@@ -452,4 +467,22 @@ func (t *tape) recycled(process string, a *thing, own bool, verb string) {
 		edited = nil
 	}
 	t.sync(process, a, func() { t.commit(process, verb, a, p, edited) })
+}
+
+// ungated lets an operator remove a scheduling gate or another value from the spec of a Pod of its own StatefulSet, or, if
+// from is 1, add it.
+func (t *tape) ungated(from int, what string) {
+	a, b := app("a"), object("StatefulSet", "b")
+	b.OwnerReferences = []metav1.OwnerReference{controlledBy(a)}
+	p := pod("p", b)
+	with := p.as(func(o *thing) {
+		if what == "gate" {
+			o.Spec.SchedulingGates = []string{"gate"}
+		} else {
+			o.Node = "other"
+		}
+	})
+	states := []*thing{with, p.as(func(*thing) {})}
+	t.exist(a, b, states[from])
+	t.sync("op", a, func() { t.commit("op", "update", a, states[from], states[1-from]) })
 }

@@ -17,8 +17,12 @@ import (
 
 // thing is an object of any kind with the fields that the laws need.
 type thing struct {
-	metav1.TypeMeta
-	metav1.ObjectMeta
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		SchedulingGates []string              `json:"schedulingGates,omitempty"`
+		Selector        *metav1.LabelSelector `json:"selector,omitempty"`
+	} `json:"spec"`
 	Selector map[string]string
 	Replicas int
 	Counted  int
