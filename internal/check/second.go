@@ -334,10 +334,11 @@ func differ(first, second manifest, owns []schema.GroupVersionKind, fields []dis
 		}}
 }
 
-// ownerValues returns the result of chosenValues for an owner and its dependents, or nil if the owner does not exist.
+// ownerValues returns the result of chosenValues for an owner and its dependents. It returns nil if the owner does not exist
+// or is terminating: its values may be free although another program keeps the owner.
 func ownerValues(f *law.Facts, owner manifest, owns []schema.GroupVersionKind) map[distinct]string {
 	o := f.Get(owner.GetKind(), owner.GetNamespace(), owner.GetName())
-	if o == nil {
+	if o == nil || o.(metav1.Object).GetDeletionTimestamp() != nil {
 		return nil
 	}
 	var dependents []manifest
