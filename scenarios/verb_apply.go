@@ -194,13 +194,20 @@ until the status reports zero, and deletes the object with the policy orphan.`,
 }
 
 func checkObjects(c *checker, s *Step) error {
+	if err := c.objects(s); err != nil {
+		return err
+	}
+	_, err := s.deleteOptions()
+	return err
+}
+
+func (c *checker) objects(s *Step) error {
 	for _, w := range s.Words() {
 		if err := c.object(s, w); err != nil {
 			return err
 		}
 	}
-	_, err := s.deleteOptions()
-	return err
+	return nil
 }
 
 func (s *Step) deleteOptions() (metav1.DeleteOptions, error) {

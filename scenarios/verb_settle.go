@@ -277,13 +277,23 @@ func (r *Run) takeAction(key string) error {
 }
 
 var verbWait = &Verb{
-	Name: "wait", Max: 0,
-	Summary: "let the user wait a second before the next action",
-	Detail: `In explored runs, the controllers mostly finish their work in this second. Unlike settle, wait
-checks no laws.`,
-	Example: "race\napply web.yaml\nwait\ndelete rs/web",
+	Name: "wait", Args: "[KIND/NAME...]", Max: -1,
+	Summary: "let the user wait a second before the next action, or until objects are gone",
+	Detail: `In explored runs, the controllers mostly finish their work in a second. With objects, the user
+looks again each second, for at most a minute, until none of them exists. Unlike settle,
+wait checks no laws.`,
+	Example: "race\ndelete deploy/web --cascade=foreground\nwait deploy/web\napply web.yaml",
 	acts:    true,
+	check:   func(c *checker, s *Step) error { return c.objects(s) },
 	run: func(r *Run, s *Step) error {
+		var targets []target
+		for _, name := range s.Words() {
+			t, err := r.target(name)
+			if err != nil {
+				return err
+			}
+			targets = append(targets, t)
+		}
 		clock := &r.t.World.Clock
 		if !r.racing() {
 			return r.act("wait", func() error {
@@ -291,18 +301,27 @@ checks no laws.`,
 				return nil
 			})
 		}
-		waited := false
-		r.t.LaterUntil("wait", func() bool {
-			if waited {
+		waited := 0
+		over := func() bool {
+			if len(targets) == 0 {
+				return waited > 0
+			}
+			return waited == mostWaited || !slices.ContainsFunc(targets, func(t target) bool { return r.lookup(t) != nil })
+		}
+		r.t.LaterUntil(strings.Join(append([]string{"wait"}, s.Words()...), " "), func() bool {
+			if over() {
 				return true
 			}
 			clock.After(time.Second, law.User, "wait", func() {}) // wakes a world that has nothing else to do
-			waited = true
+			waited++
 			return false
 		})
 		return nil
 	},
 }
+
+// mostWaited is the number of seconds for which the user waits until objects are gone.
+const mostWaited = 60
 
 var verbAdvance = &Verb{
 	Name: "advance", Args: "DURATION", Min: 1, Max: 1,

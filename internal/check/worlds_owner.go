@@ -35,9 +35,14 @@ func (f *found) ends(s *operator) (all []place) {
 	}
 	all = append(all, f.early(s), f.unseen(s))
 	for _, policy := range policies {
-		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.beforeOrphans(s, policy),
-			user: verbs("delete " + s.owner.at() + " --cascade=" + propagation(policy))}
-		if policy != metav1.DeletePropagationBackground {
+		p := place{name: "recreated/" + propagation(policy), settled: true, faults: few, objects: f.beforeOrphans(s, policy)}
+		if policy == metav1.DeletePropagationBackground {
+			p.user = f.older()
+		}
+		p.user = append(p.user, verbs("delete "+s.owner.at()+" --cascade="+propagation(policy))...)
+		if policy == metav1.DeletePropagationBackground && f.goes {
+			p.user = append(p.user, verbs("wait "+f.of)...)
+		} else {
 			p.user = append(p.user, casefile.Action{Verb: "settle"}) // the name is free only when the world has settled
 		}
 		next := f.again(s)
@@ -74,6 +79,15 @@ func (f *found) beforeOrphans(s *operator, policy metav1.DeletionPropagation) []
 		return []manifest{s.owner}
 	}
 	return f.both(s)
+}
+
+// older returns actions after which the sample has a higher generation than the one that [found.again] creates. A
+// controller may remember the generation, or a hash, by the owner's name.
+func (f *found) older() []casefile.Action {
+	if f.change == nil || len(f.history) > 0 {
+		return nil
+	}
+	return append(f.edited(f.change), casefile.Action{Verb: "settle"})
 }
 
 // again returns actions that recreate the sample with another field value, and then edit it. Objects of the old owner
