@@ -69,6 +69,7 @@ func statusOnly(j *Judge, r *sim.Record) {
 	}
 	if !w.Dependent {
 		if w.Before == nil || string(w.Before.GetUID()) != r.For.UID || r.Subresource == "status" ||
+			r.Verb == "delete" || // another deletion changes only what happens to the dependents
 			w.After == nil || len(w.After.GetFinalizers()) < len(w.Before.GetFinalizers()) {
 			return
 		}

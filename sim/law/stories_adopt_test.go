@@ -53,6 +53,11 @@ var _ = tells([]story{
 		t.exist(a)
 		t.commit("rs", "update", a, a, a.as(func(o *thing) { o.Node = "x" }))
 	}},
+	{"ADOPT-3", "deletes its own object again, with another policy", kept, func(t *tape) {
+		a := set("a", 1).dying()
+		t.exist(a)
+		t.commit("rs", "delete", a, a, a.dying(foregroundFinalizer))
+	}},
 	{"ADOPT-4", "reads first", kept, func(t *tape) {
 		a, p := t.orphan(1)
 		t.adopts("rs", a, p)
