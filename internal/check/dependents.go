@@ -96,6 +96,9 @@ func (f *found) fits(s *operator, sel *selector) bool {
 // each returns the first dependent of each kind.
 func (f *found) each() (list []manifest) {
 	for _, d := range f.dependents {
+		if slices.ContainsFunc(f.given, d.same) {
+			continue // it adopts an object that the user has given
+		}
 		if !slices.ContainsFunc(list, func(o manifest) bool { return o.GroupVersionKind() == d.GroupVersionKind() }) {
 			list = append(list, d)
 		}
@@ -229,6 +232,7 @@ func (f *found) letting(s *operator) error {
 	}
 	now := r.stored(d)
 	f.releases = now != nil && metav1.GetControllerOf(now.(metav1.Object)) == nil
+	f.clings = now != nil && !f.releases
 	f.forgets = !f.releases && len(r.controlled(s.owner, f.owns)) > had
 	f.restores = now != nil && maps.Equal(d.GetLabels(), now.(metav1.Object).GetLabels())
 	return nil

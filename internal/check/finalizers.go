@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/threelaws/threelaws/internal/render"
@@ -45,6 +47,9 @@ func (f *found) deletions(s *operator) error {
 			if o, is := r.stored(d).(metav1.Object); is && metav1.GetControllerOf(o) == nil {
 				f.orphans[policy] = append(f.orphans[policy], d)
 			}
+		}
+		if policy == metav1.DeletePropagationBackground {
+			f.protects = r.settled && r.stored(s.owner) != nil && r.explains(s.owner)
 		}
 		f.handed(s, r)
 		f.fails(s, r)
@@ -91,6 +96,40 @@ func (f *found) losses(s *operator, r *quiet, users []manifest) error {
 		without.Stop()
 	}
 	return nil
+}
+
+// protection matches the reasons and messages of a controller that does not let go of its owner on purpose.
+var protection = regexp.MustCompile("(?i)protect|block|prevent|forbid|refus|denied|in.?use|retain|lock")
+
+// explains reports whether a condition of a terminating owner, or an Event, says that the owner is kept on purpose.
+func (r *quiet) explains(owner manifest) bool {
+	for _, c := range conditionsOf(r.shown(owner)) {
+		for _, field := range []string{"type", "reason", "message"} {
+			if text, _ := c[field].(string); protection.MatchString(text) {
+				return true
+			}
+		}
+	}
+	return slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
+		o, is := rec.After.(runtime.Object)
+		if !is || rec.Object.Kind != "Event" {
+			return false
+		}
+		reason, _, _ := unstructured.NestedString(object(o), "reason")
+		message, _, _ := unstructured.NestedString(object(o), "message")
+		return protection.MatchString(reason) || protection.MatchString(message)
+	})
+}
+
+// conditionsOf returns the conditions in the status of an object.
+func conditionsOf(m manifest) (list []map[string]any) {
+	all, _, _ := unstructured.NestedSlice(m.Object, "status", "conditions")
+	for _, c := range all {
+		if c, is := c.(map[string]any); is {
+			list = append(list, c)
+		}
+	}
+	return list
 }
 
 // added returns a finalizer of a stored object that its manifest does not have, or "".

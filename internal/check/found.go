@@ -26,7 +26,9 @@ type found struct {
 	also       []schema.GroupVersionKind // kinds that other controllers of the same program reconcile
 	frees      []manifest                // the user's objects from which it removes its finalizers after the sample's deletion
 	loses      []manifest                // the user's objects that are deleted with the sample, although it cannot create them
+	given      []manifest                // the user's objects beside the sample
 	goes       bool                      // the deleted sample no longer exists at the end of a quiet run
+	protects   bool                      // the controller keeps the deleted sample, and reports that this is intended
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
 	bare       []sim.Ref                 // created objects without references
 	shared     []sim.Ref                 // objects that need no ControllerRef: shared, or kept after their owner
@@ -52,6 +54,7 @@ type found struct {
 	byName   bool // the controller adopts an object that has the name of a dependent and no owner
 	applies  bool // the controller creates by server-side apply, which restores the reference at each write
 	releases bool // the controller releases a dependent whose labels are changed
+	clings   bool // such a dependent still belongs to its owner
 	forgets  bool // the controller keeps such a dependent, and creates another one beside it
 	restores bool // the controller restores the labels of such a dependent
 	unmarked bool // a webhook refuses the label and the annotation that the case two-owners adds to the sample
@@ -155,7 +158,7 @@ const (
 // look finds facts about the controller in worlds without faults. It returns an error if the controller does nothing,
 // or if a world cannot be set up.
 func (s *operator) look() (*found, error) {
-	f := &found{of: s.owner.at(), takes: map[metav1.DeletionPropagation]bool{}, orphans: map[metav1.DeletionPropagation][]manifest{},
+	f := &found{of: s.owner.at(), given: slices.Concat(s.around, s.installed), takes: map[metav1.DeletionPropagation]bool{}, orphans: map[metav1.DeletionPropagation][]manifest{},
 		cleans: map[metav1.DeletionPropagation]cleanUp{}}
 	if err := s.standalone(); err != nil {
 		return nil, err

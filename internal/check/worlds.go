@@ -68,11 +68,23 @@ func (f *found) worlds(s *operator) (all []place) {
 		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {
 			all[i].why, all[i].late = why, true
 		}
+		if f.protects && all[i].deletes(s.owner) && all[i].why == "" {
+			all[i].why = "it keeps its deleted sample, " + f.of + ", and reports that: give a sample that it lets go"
+		}
 		if f.atOnce {
 			all[i].why = "it deletes its own sample, " + f.of + ", at once: give a sample that it keeps"
 		}
 	}
 	return all
+}
+
+// deletes reports whether the user deletes an object of this kind in this case.
+func (p *place) deletes(m manifest) bool {
+	kind, _, _ := strings.Cut(strings.TrimPrefix(m.at(), m.GetNamespace()+"/"), "/")
+	return slices.ContainsFunc(p.user, func(a casefile.Action) bool {
+		words := strings.Fields(a.Verb)
+		return len(words) > 1 && words[0] == "delete" && strings.Contains("/"+words[1], "/"+kind+"/")
+	})
 }
 
 // marked is the case two-owners. If the server accepts a label and an annotation on the sample, the user adds them, and

@@ -288,8 +288,11 @@ func (f *found) taken(s *operator, surplus []manifest) []place {
 			relabel := relabels(d)
 			relabelled.user = append(relabelled.user, alsoOwned(d, rival), relabel)
 			// As long as a released dependent exists, its name is taken. A controller that neither adopts nor releases may
-			// list its dependents by labels.
+			// list its dependents by labels. But one that it still owns is no reason to wait for ever.
 			if f.gives(d) || f.forgets && !f.adopts {
+				if f.gives(d) && f.clings && d.same(f.dependents[0]) {
+					relabelled.user = append(relabelled.user, casefile.Action{Verb: "settle"})
+				}
 				relabelled.user = append(relabelled.user, gone(d))
 			}
 			let.user = append(let.user, relabel, gone(d))
@@ -362,7 +365,7 @@ func (f *found) standing() []manifest {
 
 // firsts returns the first of the standing dependents of each kind, except kinds whose events enqueue nothing.
 func (f *found) firsts() []manifest {
-	beside := found{dependents: f.standing()}
+	beside := found{dependents: f.standing(), given: f.given}
 	return slices.DeleteFunc(beside.each(), func(d manifest) bool {
 		return slices.Contains(f.asleep, d.GroupVersionKind())
 	})

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -69,6 +70,48 @@ func removesPlots(live bool) idiom {
 // keepsPlot keeps its finalizer on the owner until the plot is deleted. Without live it is pingcap/tidb-operator#6532:
 // it removes the finalizer if its cache contains no plot.
 func keepsPlot(live bool) idiom { return finalized((*at).plot, removesPlots(live)) }
+
+// expectsGeneration returns an idiom that waits until its cache has the generation of an owner that it has seen before. If
+// byUID is not set, it waits for the generation of an earlier owner with the same name.
+func expectsGeneration(byUID bool) func(*host.Env) idiom {
+	return func(*host.Env) idiom {
+		seen := map[string]int64{}
+		return func(a *at, owner *thing) error {
+			key := owner.GetNamespace() + "/" + owner.GetName()
+			if byUID {
+				key += "/" + string(owner.GetUID())
+			}
+			if owner.GetGeneration() < seen[key] {
+				return nil // the cache lags
+			}
+			seen[key] = owner.GetGeneration()
+			return a.fills(owner, a.dependent(owner, owner.GetName()+"-part"))
+		}
+	}
+}
+
+// seesLabelled returns an idiom whose cache has only the dependents with a label. If repairs is not set, it tries to create
+// a dependent that has lost the label, again and again.
+func seesLabelled(repairs bool) idiom {
+	return func(a *at, owner *thing) error {
+		next := a.dependent(owner, owner.GetName()+"-part")
+		next.SetLabels(map[string]string{"managed": "yes"})
+		is := a.cached(next.GetName())
+		if is != nil && is.GetLabels()["managed"] == "yes" {
+			return mine(owner, is)
+		}
+		err := a.create(next)
+		if !repairs || ignoreAlreadyExists(err) != nil {
+			return err
+		}
+		is, err = a.live(parts, owner.GetNamespace(), next.GetName())
+		if is == nil || err != nil || is.GetLabels()["managed"] == "yes" {
+			return err
+		}
+		is.SetLabels(map[string]string{"managed": "yes"})
+		return errors.Join(mine(owner, is), ignoreNotFound(a.update(is)))
+	}
+}
 
 // variables returns a controller that writes four variables into a list. Unless sorted is set, they have another order at
 // the first four reconciles, like the keys of a Go map. Then two orders are equal by chance.
@@ -280,6 +323,9 @@ var publicBugs = []publicBug{
 	{"tigera/operator#3480", []host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(false), removesPlots(true)), plots)},
 		[]host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(true), removesPlots(true)), plots)},
 		"dependent-held", "finalizers-hold"},
+	{"ai-dynamo/grove#782", []host.Controller{remembering("grove", expectsGeneration(false))},
+		[]host.Controller{remembering("grove", expectsGeneration(true))}, "recreated/background", "exact-sum"},
+	{"kubevirt/hyperconverged-cluster-operator#1813", by(seesLabelled(false)), by(seesLabelled(true)), "relabelled", "always-settle"},
 	{"stacklok/toolhive#5064", variables(false), variables(true), "one-owner", "never-fight"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
 	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},

@@ -47,6 +47,9 @@ spec: {size: 1, color: green}
 		finalized(ifSame(storesClaim), removesLabelled(claims)), claims)}, ""},
 	{"claims of a StatefulSet are deleted", []host.Controller{reconciler("sets", gardens, finalized(ifSame(setsUp), removesSet(removesLabelled(claims))),
 		statefulSets, claims)}, ""},
+	{"labels a Pod of its StatefulSet", []host.Controller{reconciler("marks", gardens, living(marksPrimary), statefulSets, podKind)}, ""},
+	{"keeps a protected owner", []host.Controller{reconciler("protects", gardens, finalized(needsNames, protects), parts)}, ""},
+	{"adopts a Secret that the user has given", []host.Controller{reconciler("takes", gardens, living(takesGiven), secrets)}, givenSecret},
 	{"in another namespace", []host.Controller{reconciler("afar", gardens, finalized(plantsAfar, removesLabelled(parts)), parts)}, `
 apiVersion: v1
 kind: Namespace
@@ -334,6 +337,55 @@ func setsUp(a *at, owner *thing) error {
 		"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "data"}, "spec": map[string]any{
 			"accessModes": []any{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}}}}
 	return a.upsert(set, func(is *thing) error { return mine(owner, is) })
+}
+
+// marksPrimary labels the first Pod of the StatefulSet, which a Service may select.
+func marksPrimary(a *at, owner *thing) error {
+	if err := setsUp(a, owner); err != nil {
+		return err
+	}
+	set, pod := a.cached(owner.GetName()), a.cachedAt(podKind, owner.GetNamespace()+"/"+owner.GetName()+"-0")
+	if set == nil || pod == nil || !metav1.IsControlledBy(pod, set) || pod.GetLabels()["role"] == "primary" {
+		return nil
+	}
+	labels := pod.GetLabels()
+	labels["role"] = "primary"
+	pod.SetLabels(labels)
+	return a.update(pod)
+}
+
+// protects keeps the owner, and says so in a condition.
+func protects(a *at, owner *thing) error {
+	if err := a.ready(owner, "False", "DeletionBlocked"); err != nil {
+		return err
+	}
+	return errLater
+}
+
+const givenSecret = `
+apiVersion: v1
+kind: Secret
+metadata: {name: given, annotations: {adopt: web}}
+---
+apiVersion: garden.example.com/v1
+kind: Garden
+metadata: {name: web}
+spec: {size: 2, color: green}
+`
+
+// takesGiven adopts the Secret that the user has made for the owner, and creates another one.
+func takesGiven(a *at, owner *thing) error {
+	if d := a.cached("given"); d != nil && d.GetAnnotations()["adopt"] == owner.GetName() && metav1.GetControllerOf(d) == nil &&
+		d.GetDeletionTimestamp() == nil {
+		if is, err := a.same(owner); err != nil || !is {
+			return err
+		}
+		if err := a.controls(owner, d); err != nil {
+			return err
+		}
+		return a.update(d)
+	}
+	return a.ensure(owner, a.bare(owner, owner.GetName()+"-own"))
 }
 
 // removesSet deletes the StatefulSet. When it is gone, it calls then, to delete the claims of the StatefulSet.
