@@ -282,6 +282,7 @@ func TestCheckMakesUpObjects(t *testing.T) {
 		`ConfigMap \"license\" not found`:             "",
 		`ConfigMap \"settings\" not found`:            "ConfigMap default/settings is made up: ",
 		`Node \"web\" not found`:                      "Node web is made up: ",
+		`invalid, no node with name web found`:        "Node web is made up: ",
 		`namespaces \"web-system\" not found`:         "Namespace web-system is made up: ",
 		`the pull secret does not exist`:              "Secret default/license is made up: ",
 		`no ConfigMap, its name is not found`:         "ConfigMap default/settings is made up: ",

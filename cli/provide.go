@@ -245,8 +245,12 @@ func defined(crd check.Object) (group, kind string) {
 	return group, kind
 }
 
-// missed matches the error of a request or a cache read for an object that does not exist.
-var missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? "([^"]+)" not found`)
+// missed matches the error of a request or a cache read for an object that does not exist. worded matches what operators
+// write about such an object in their own words.
+var (
+	missed = regexp.MustCompile(`([A-Za-z]+)(?:\.[a-z0-9.-]+)? "([^"]+)" not found`)
+	worded = regexp.MustCompile(`(?i)\bno (secret|configmap|node|namespace) (?:with|of) (?:the )?name ['"]?([a-z0-9./-]*[a-z0-9])['"]? (?:was |is |could be )?found`)
+)
 
 const eachNamespace = "each namespace"
 
@@ -275,7 +279,7 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 		files = append(files, op.Next[s]...)
 	}
 	files = append(files, standard())
-	for _, match := range missed.FindAllStringSubmatch(said, -1) {
+	for _, match := range append(missed.FindAllStringSubmatch(said, -1), worded.FindAllStringSubmatch(said, -1)...) {
 		what := strings.ToLower(match[1])       // a kind, or the plural name of a resource
 		namespace, name := path.Split(match[2]) // a cache names "namespace/name"
 		tried := files

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -76,6 +77,11 @@ func (f *found) worlds(s *operator) (all []place) {
 		}
 	}
 	return all
+}
+
+// removesObjects reports whether the user deletes objects in this case.
+func (p *place) removesObjects() bool {
+	return slices.ContainsFunc(p.user, func(a casefile.Action) bool { return strings.HasPrefix(a.Verb, "delete ") })
 }
 
 // deletes reports whether the user deletes an object of this kind in this case.
@@ -346,6 +352,10 @@ func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
+	if c.Hosted() && len(p.faults) > 0 && p.removesObjects() {
+		w.Faults = maps.Clone(p.faults) // a program learns from the next list that an object is gone
+		w.Faults["relist"] = 1
+	}
 	if c.Hosted() { // a program may watch any kind, so minimized failures keep all CRDs
 		w.CRDs, w.Installed = s.files, documents(s.installs, needed)
 	} else {

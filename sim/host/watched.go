@@ -39,6 +39,12 @@ func (p *Process) Withheld() bool {
 		p.engine != nil && p.engine.withheld()
 }
 
+// Relisting reports whether a watch of a whole program has ended, and the program has not listed the objects again.
+func (p *Process) Relisting() bool {
+	g, is := p.engine.(*hosted)
+	return is && !p.Down && len(g.expired) > 0
+}
+
 // Starved reports whether a request of a whole program has waited since before the record with this index.
 func (p *Process) Starved(record int) bool {
 	g, is := p.engine.(*hosted)

@@ -172,7 +172,11 @@ func (t *Trial) fought() bool {
 		cycle := w.cycle
 		w.cycle = nil
 		w.detector.Reset()
-		if t.blindIn(cycle) || t.starves(cycle[0]) || t.passesOn(cycle) {
+		switch {
+		case t.blindIn(cycle) || t.starves(cycle[0]) || t.passesOn(cycle):
+			return false
+		case t.relistsIn(cycle):
+			t.World.Do("wait", func() { t.World.Clock.Advance(time.Second) })
 			return false
 		}
 		r.Cause, r.Reason = cycle[0], fight.CycleReason(cycle)
@@ -203,6 +207,19 @@ func (t *Trial) blindIn(cycle []int) bool {
 		}
 		p := t.Cluster.Process(r.Process)
 		return p != nil && p.Withheld()
+	})
+}
+
+// relistsIn reports whether a whole program takes part in the cycle that has not yet listed the objects of a broken watch
+// again. It does this after about a second, which the cycle would take on a real server.
+func (t *Trial) relistsIn(cycle []int) bool {
+	return slices.ContainsFunc(cycle, func(i int) bool {
+		r := t.World.History.At(i)
+		if r == nil {
+			return false
+		}
+		p := t.Cluster.Process(r.Process)
+		return p != nil && p.Relisting()
 	})
 }
 
