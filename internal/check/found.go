@@ -27,6 +27,7 @@ type found struct {
 	frees      []manifest                // the user's objects from which it removes its finalizers after the sample's deletion
 	loses      []manifest                // the user's objects that are deleted with the sample, although it cannot create them
 	given      []manifest                // the user's objects beside the sample
+	misses     []manifest                // empty objects with the names of those that the controller deletes, and that do not exist
 	goes       bool                      // the deleted sample no longer exists at the end of a quiet run
 	protects   bool                      // the controller keeps the deleted sample, and reports that this is intended
 	plain      []sim.Ref                 // created objects that refer to the sample without a ControllerRef
@@ -203,7 +204,7 @@ func (s *operator) look() (*found, error) {
 		s.notes = append(s.notes, unserved(paths)+": the operator got 404")
 	}
 	f.note(r)
-	f.drops = r.drops(s.owner)
+	f.drops, f.misses = r.drops(s.owner), r.misses()
 	undo := s.limit()
 	two, err := f.two(s, r)
 	if undo(); err != nil && err != errLate {

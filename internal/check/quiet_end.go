@@ -1,6 +1,7 @@
 package check
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
@@ -86,4 +87,28 @@ func (r *quiet) complains() bool {
 		}
 	}
 	return false
+}
+
+// misses returns empty objects with the kinds and names of objects that the controller tries to delete, although they have
+// never existed. It may delete them because the sample does not ask for them.
+func (r *quiet) misses() (list []manifest) {
+	was := map[sim.Ref]bool{}
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		at := sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name}
+		k := r.Server.KindNamed(at.Kind)
+		if rec.Op == sim.Commit {
+			was[at] = true
+		}
+		if rec.Op != sim.Refusal || rec.Process != r.process || rec.Verb != "delete" || rec.Code != http.StatusNotFound || was[at] || k == nil {
+			continue
+		}
+		was[at] = true
+		m := manifest{&unstructured.Unstructured{Object: map[string]any{}}}
+		m.SetGroupVersionKind(k.GVK)
+		m.SetNamespace(at.Namespace)
+		m.SetName(at.Name)
+		list = append(list, m)
+	}
+	return list
 }

@@ -310,9 +310,17 @@ func (f *found) taken(s *operator, surplus []manifest) []place {
 			lost.user = append(lost.user, gone(d))
 		}
 	}
+	tried := false
+	for _, m := range f.misses { // the controller may delete an object of this name, whoever owns it
+		if theirs := owned(m, rival); s.makes(m) == nil && !slices.ContainsFunc(name.objects, theirs.same) {
+			name.objects, tried = append(name.objects, theirs), true
+		}
+	}
 	name.objects = append(name.objects, f.both(s)...)
 	name.user = append(verbs("wait"), name.user...) // a program starts slowly, and has to meet the taken names
-	if err := f.copies(s); len(name.user) == 1 && len(f.once) > 0 {
+	if err := f.copies(s); len(name.user) == 1 && tried {
+		// only objects with the names in f.misses are there
+	} else if len(name.user) == 1 && len(f.once) > 0 {
 		name.why = "it creates its dependents once: it may give up if their names are taken"
 	} else if len(name.user) == 1 {
 		name.why = f.known("it gives its dependents no names: none can be taken", naming)

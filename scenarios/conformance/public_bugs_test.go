@@ -90,6 +90,28 @@ func expectsGeneration(byUID bool) func(*host.Env) idiom {
 	}
 }
 
+// turnsOffUnseen returns an idiom that deletes the Secret of a feature which the owner does not use. If checks is not set, it
+// deletes whatever has the name.
+func turnsOffUnseen(checks bool) idiom {
+	return func(a *at, owner *thing) error {
+		if err := adoptsByName(a, owner); err != nil {
+			return err
+		}
+		name := owner.GetName() + "-policy"
+		if stringAt(owner, "spec", "policy") != "" {
+			return nil
+		}
+		if !checks {
+			return ignoreNotFound(a.env.Client.Delete(a, secrets, owner.GetNamespace(), name, metav1.DeleteOptions{}))
+		}
+		is, err := a.live(secrets, owner.GetNamespace(), name)
+		if is == nil || err != nil || !metav1.IsControlledBy(is, owner) {
+			return err
+		}
+		return a.remove(is)
+	}
+}
+
 // seesLabelled returns an idiom whose cache has only the dependents with a label. If repairs is not set, it tries to create
 // a dependent that has lost the label, again and again.
 func seesLabelled(repairs bool) idiom {
@@ -323,6 +345,7 @@ var publicBugs = []publicBug{
 	{"tigera/operator#3480", []host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(false), removesPlots(true)), plots)},
 		[]host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(true), removesPlots(true)), plots)},
 		"dependent-held", "finalizers-hold"},
+	{"dragonflydb/dragonfly-operator#592", by(turnsOffUnseen(false)), by(turnsOffUnseen(true)), "name-taken", "dont-interfere"},
 	{"ai-dynamo/grove#782", []host.Controller{remembering("grove", expectsGeneration(false))},
 		[]host.Controller{remembering("grove", expectsGeneration(true))}, "recreated/background", "exact-sum"},
 	{"kubevirt/hyperconverged-cluster-operator#1813", by(seesLabelled(false)), by(seesLabelled(true)), "relabelled", "always-settle"},
