@@ -214,6 +214,7 @@ func TestBadPrograms(t *testing.T) {
 		{"spin", `endless loop: a goroutine never waits, at bare/spin.go:\d+`},
 		{"memory", `out of memory`},
 		{"exit", ""}, // the program is started again, once for each Secret
+		{"closed", ""},
 		{"print", ""},
 		{"writes", ""}, // to files that it did not open
 	} {

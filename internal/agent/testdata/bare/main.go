@@ -445,6 +445,21 @@ func keep(client *http.Client, m object, does string) {
 		go spin(wake)
 		for range wake {
 		}
+	case "closed": // a goroutine reads a closed channel until another goroutine stops it
+		closed, begun, stop := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		close(closed)
+		go func() {
+			close(begun)
+			for {
+				select {
+				case <-stop:
+					return
+				case <-closed:
+				}
+			}
+		}()
+		<-begun
+		close(stop)
 	case "hang":
 		var pipe [2]int
 		syscall.Pipe(pipe[:])

@@ -93,13 +93,18 @@ func hostedBubble() uint64 {
 	return 0
 }
 
+// hostedSelects is the number of selects after which a goroutine lets others run, although it does not wait.
+const hostedSelects = 1000
+
 // hostedTurn returns the index of the case that a select tries first. The index depends only on the bubble's seed and
 // the number of earlier selects of the goroutine. One-time work of a process, such as filling caches, has no influence.
 func hostedTurn(gp *g, n uint32) uint32 {
 	if gp.turner != gp.goid {
 		gp.turner, gp.turns = gp.goid, 0
 	}
-	gp.turns++
+	if gp.turns++; gp.turns%hostedSelects == 0 {
+		Gosched() // as in client-go's StartEventWatcher, the goroutine may read a closed channel until another one runs
+	}
 	return uint32(hostedMix(gp.bubble.order+gp.turns*0x9e3779b97f4a7c15) >> 32 * uint64(n) >> 32)
 }
 
