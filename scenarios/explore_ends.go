@@ -99,7 +99,9 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 			prompt.Seed = sim.NewSeed(explore.SeedAt(1, i))
 		}
 		run := p.begin(prompt)
-		run.backwards = i%2 == 1
+		if i%2 == 1 {
+			run.backwards()
+		}
 		for range i {
 			_ = run.t.Server.Restore(nil) // it only raises the resourceVersion by one
 		}
@@ -123,37 +125,38 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 	return ""
 }
 
-// withhold returns the manifests that a run sends before the controllers start. If it creates the owners in reverse order,
-// it withholds all owners but the last of each kind. A starting controller lists its owners by name, in whatever order
-// they were created.
-func (r *Run) withhold(all []*manifest.Manifest) (now []*manifest.Manifest) {
-	if len(r.t.Cluster.Processes()) > 0 {
-		return all
-	}
-	for i, m := range all {
-		same := func(o *manifest.Manifest) bool { return o.Kind.GVK == m.Kind.GVK }
-		owns := func(c host.Controller) bool { return c.For == m.Kind.GVK }
-		if slices.ContainsFunc(r.registry.Controllers, owns) && slices.ContainsFunc(all[i+1:], same) {
-			r.withheld = append(r.withheld, m)
-		} else {
-			now = append(now, m)
+// backwards makes a run create the owners in reverse order, one after the other. Before the controllers start, the run
+// creates only the last owner of each kind: a starting controller lists its owners by name, in whatever order they were
+// created.
+func (r *Run) backwards() {
+	var withheld []*manifest.Manifest // the last is the next
+	r.sends = func(all []*manifest.Manifest) (now []*manifest.Manifest) {
+		if len(r.t.Cluster.Processes()) > 0 {
+			return all
 		}
-	}
-	return now
-}
-
-// sendWithheld creates the withheld owners after the controllers have started.
-func (r *Run) sendWithheld() error {
-	for len(r.withheld) > 0 && len(r.t.Cluster.Processes()) > 0 {
-		last := len(r.withheld) - 1
-		m := r.withheld[last]
-		r.withheld = r.withheld[:last]
-		r.settle(settleOptions{quiet: true, during: time.Minute, rest: true})
-		if err := r.apply(m); err != nil {
-			return err
+		for i, m := range all {
+			same := func(o *manifest.Manifest) bool { return o.Kind.GVK == m.Kind.GVK }
+			owns := func(c host.Controller) bool { return c.For == m.Kind.GVK }
+			if slices.ContainsFunc(r.registry.Controllers, owns) && slices.ContainsFunc(all[i+1:], same) {
+				withheld = append(withheld, m)
+			} else {
+				now = append(now, m)
+			}
 		}
+		return now
 	}
-	return nil
+	r.begins = func() error {
+		for len(withheld) > 0 && len(r.t.Cluster.Processes()) > 0 {
+			last := len(withheld) - 1
+			m := withheld[last]
+			withheld = withheld[:last]
+			r.settle(settleOptions{quiet: true, during: time.Minute, rest: true})
+			if err := r.apply(m); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 }
 
 // uncompared returns what is not compared in the runs of the script, or "".

@@ -37,8 +37,8 @@ type Run struct {
 	out   strings.Builder // the output of the current step
 	quiet bool            // discard the output of steps
 
-	backwards bool                 // create the owners in reverse order, one after the other
-	withheld  []*manifest.Manifest // the owners that do not exist yet; the last is the next
+	begins func() error                                        // called before each step; may be nil
+	sends  func(all []*manifest.Manifest) []*manifest.Manifest // returns the manifests that a step sends now; may be nil
 
 	replace  map[string]host.Controller // controller name -> the controller that runs instead
 	replaced bool                       // the run has started a controller of replace
@@ -165,8 +165,10 @@ func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(for
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
-	if err := r.sendWithheld(); err != nil {
-		return "", err
+	if r.begins != nil {
+		if err := r.begins(); err != nil {
+			return "", err
+		}
 	}
 	before := len(r.t.Judge.Violations())
 	err = s.verb.run(r, s)

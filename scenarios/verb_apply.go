@@ -84,8 +84,8 @@ func (r *Run) eachSection(s *Step, find func(name string) []*section, send func(
 	if err != nil {
 		return err
 	}
-	if r.backwards {
-		all = r.withhold(all)
+	if r.sends != nil {
+		all = r.sends(all)
 	}
 	for _, m := range all {
 		err := send(m)
