@@ -21,7 +21,7 @@ func goroot(t *testing.T) overlay.Toolchain {
 		t.Fatal(err)
 	}
 	copied := overlay.Toolchain{Root: t.TempDir(), Version: own.Version}
-	for _, dir := range []string{"runtime", "internal/runtime/maps", "internal/sync", "net", "os", "crypto/internal/sysrand", "syscall"} {
+	for _, dir := range []string{"runtime", "internal/runtime/maps", "internal/sync", "net", "os", "crypto/internal/sysrand", "math/rand", "syscall"} {
 		if err := os.CopyFS(filepath.Join(copied.Root, "src", dir), os.DirFS(filepath.Join(own.Root, "src", dir))); err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -46,10 +45,7 @@ var Keeper = host.Controller{
 				Namespace: "default", Name: m.(*corev1.ConfigMap).Name,
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(m.(metav1.Object), configMaps)},
 			}})
-			if apierrors.IsAlreadyExists(err) {
-				return nil // the cache is yet to show it
-			}
-			return err
+			return err // AlreadyExists too: an object of another owner may have the name
 		})
 	},
 }
