@@ -36,7 +36,8 @@ type shift struct {
 func (s *shift) Start() {
 	r := s.room
 	r.in(func() {
-		r.seed()
+		r.starts++
+		seed(r.starts)
 		l := newLife(r)
 		s.life, l.sync = l, true
 		l.begin(func(ctx context.Context) error {

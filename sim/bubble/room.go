@@ -34,7 +34,8 @@ type room struct {
 	hangs   bool          // a command took longer than half a minute, so the bubble is no longer used
 	watch   *time.Timer   // fires when a command takes longer than half a minute
 	stirred chan struct{} // receives a value when a program has sent a request or returned; made in the bubble
-	seeds   int64
+	seeds   int64         // of the random numbers while time passes
+	starts  int64         // of the random numbers of a reconcile
 	quiet   *quiet.Quiet
 	asked   bool                       // a program has sent a request or returned during the last call of beside
 	passing bool                       // beside is moving the clock
@@ -72,12 +73,11 @@ func roomOf(c host.Place, name string) *room {
 }
 
 func open(c host.Place) *room {
-	r := &room{cluster: c, seeds: firstSeed(c), hosts: map[string]bool{}, last: map[string]*life{},
+	r := &room{cluster: c, starts: firstSeed(c), hosts: map[string]bool{}, last: map[string]*life{},
 		do: make(chan func()), done: make(chan struct{}), left: make(chan struct{}), watch: time.NewTimer(patience)}
 	clock := &c.World().Clock
 	go r.live()
 	r.in(func() {
-		r.seed()
 		r.stirred = make(chan struct{}, 1)
 		time.Sleep(clock.Now().Sub(time.Now()))
 	})
@@ -173,12 +173,19 @@ func (r *room) kick() {
 	}
 }
 
-// seed seeds the shared sources of random numbers, so that these numbers, such as the jitter of a backoff, depend only on
-// the history. Under the overlay it also changes the order of maps and selects. It is called in the bubble.
+// seed seeds the shared sources before a command of a program.
 func (r *room) seed() {
 	r.seeds++
-	rand.Seed(r.seeds) //nolint:staticcheck // client-go draws from the global source
-	utilrand.Seed(r.seeds)
+	turn.Lock()
+	seed(r.seeds)
+	turn.Unlock()
+}
+
+// seed seeds the shared sources of random numbers, so that these numbers, such as the jitter of a backoff, depend only on
+// the history. Under the overlay, and if it is called in a bubble, it also changes the order of maps and selects.
+func seed(n int64) {
+	rand.Seed(n) //nolint:staticcheck // client-go draws from the global source
+	utilrand.Seed(n)
 }
 
 // firstSeed returns the first seed of a bubble's random numbers. Quiet runs begin with other resourceVersions and so have
@@ -188,10 +195,10 @@ func firstSeed(c host.Place) int64 { return int64(c.Server().Version()) << 32 }
 // beside moves the bubble's clock forward to a time, or until a program sends a request or returns. It returns the time
 // that the clock has reached.
 func (r *room) beside(to time.Duration) (came time.Duration) {
+	r.seed()
 	r.works.Store(false)
 	r.passing = true
 	r.in(func() {
-		r.seed()
 		select {
 		case <-r.stirred:
 		default:
