@@ -167,7 +167,13 @@ func (p *Script) replay(r *Run, s *Step, out *explore.Outcome) *explore.Violatio
 		}
 		return b
 	}
-	err := v.run(r, s)
+	var err error
+	if r.begins != nil {
+		err = r.begins()
+	}
+	if err == nil {
+		err = v.run(r, s)
+	}
 	var no *refused
 	var e *Error
 	if errors.As(err, &e) && e.Code == ExitUsage && !errors.As(err, &no) {

@@ -37,7 +37,7 @@ type Run struct {
 	out   strings.Builder // the output of the current step
 	quiet bool            // discard the output of steps
 
-	begins func() error                                        // called before each step; may be nil
+	begins func() error                                        // called before each step of a script; may be nil
 	sends  func(all []*manifest.Manifest) []*manifest.Manifest // returns the manifests that a step sends now; may be nil
 
 	replace  map[string]host.Controller // controller name -> the controller that runs instead
@@ -165,11 +165,6 @@ func (r *Run) errorf(format string, args ...any) error { return r.at().wrong(for
 func (r *Run) perform(s *Step) (output string, err error) {
 	r.step = s
 	r.out.Reset()
-	if r.begins != nil {
-		if err := r.begins(); err != nil {
-			return "", err
-		}
-	}
 	before := len(r.t.Judge.Violations())
 	err = s.verb.run(r, s)
 	var no *refused
