@@ -169,7 +169,7 @@ func (c *checking) othersWait(op *operator, sample *check.File) bool {
 func (c *checking) operator(op *operator, hosted func(host.Controller) host.Controller, sample *check.File) check.Operator {
 	return check.Operator{Controller: hosted(host.Controller{Name: op.Name}), CRDs: op.CRDs, Installed: op.Installed,
 		Sample: sample, Skip: c.Skip, Edits: c.Edits, Strict: c.Strict, For: c.For, Schedules: c.Schedules,
-		Server: &fakeapi.Options{WebhooksLater: true}}
+		Server: &fakeapi.Options{WebhooksLater: true}, Relists: true}
 }
 
 // prepare calls once until the operator lacks nothing that can be added.

@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,6 +30,7 @@ func (f *found) deletions(s *operator) error {
 		}
 		holding := slices.DeleteFunc(slices.Clone(s.around), func(m manifest) bool { return added(m, r.stored(m)) == "" })
 		users := slices.DeleteFunc(slices.Clone(s.around), func(m manifest) bool { return metav1.GetControllerOf(r.shown(m)) != nil })
+		before := conditionsOf(r.shown(s.owner))
 		if err := r.remove(s.owner, policy); err != nil {
 			f.doubt(deleting + ": " + err.Error())
 		} else if !r.settled {
@@ -49,7 +51,7 @@ func (f *found) deletions(s *operator) error {
 			}
 		}
 		if policy == metav1.DeletePropagationBackground {
-			f.protects = r.settled && r.stored(s.owner) != nil && r.explains(s.owner)
+			f.protects = r.settled && r.stored(s.owner) != nil && r.explains(s.owner, before)
 		}
 		f.handed(s, r)
 		f.fails(s, r)
@@ -99,11 +101,15 @@ func (f *found) losses(s *operator, r *quiet, users []manifest) error {
 }
 
 // protection matches the reasons and messages of a controller that does not let go of its owner on purpose.
-var protection = regexp.MustCompile("(?i)protect|block|prevent|forbid|refus|denied|in.?use|retain|lock")
+var protection = regexp.MustCompile(`(?i)protect|block|prevent|forbid|refus|denied|\bin.use\b|inuse|retain`)
 
-// explains reports whether a condition of a terminating owner, or an Event, says that the owner is kept on purpose.
-func (r *quiet) explains(owner manifest) bool {
+// explains reports whether a condition that a terminating owner did not have before, or an Event, says that the owner is
+// kept on purpose.
+func (r *quiet) explains(owner manifest, before []map[string]any) bool {
 	for _, c := range conditionsOf(r.shown(owner)) {
+		if slices.ContainsFunc(before, func(was map[string]any) bool { return reflect.DeepEqual(was, c) }) {
+			continue
+		}
 		for _, field := range []string{"type", "reason", "message"} {
 			if text, _ := c[field].(string); protection.MatchString(text) {
 				return true

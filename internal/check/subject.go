@@ -48,6 +48,9 @@ type Operator struct {
 	Lacking    func(idle *Idle, created bool) bool
 	Invariants []*law.Invariant // invariants to check in each world in addition to the laws
 	Server     *fakeapi.Options // options of the worlds' servers; nil for the defaults
+	// Relists breaks watches of a whole program also in cases in which the user deletes objects. Two runs must be equal
+	// even then, as in a process of its own.
+	Relists bool
 
 	_ struct{}
 }

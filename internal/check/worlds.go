@@ -352,7 +352,7 @@ func (p *place) whole(s *operator, c host.Controller) casefile.Case {
 	w := casefile.Case{Controllers: []host.Controller{c}, Beside: s.Others, With: s.With, SettleFirst: p.settled,
 		For: s.lasts, User: s.timed(p.user), Settled: both(p.settledCheck, s.Settled), Faults: p.faults, Schedules: s.Schedules,
 		Server: s.Server, SameEnd: p.sameEnd, Invariants: s.Invariants}
-	if c.Hosted() && len(p.faults) > 0 && p.removesObjects() {
+	if s.Relists && c.Hosted() && len(p.faults) > 0 && p.removesObjects() {
 		w.Faults = maps.Clone(p.faults) // a program learns from the next list that an object is gone
 		w.Faults["relist"] = 1
 	}

@@ -72,10 +72,10 @@ func (f *found) ends(s *operator) (all []place) {
 	return append(all, f.held(s), f.dependentHeld(s), f.terminating(s), f.restored(s))
 }
 
-// beforeOrphans returns the owners of a case that deletes the sample. If the deletion orphans dependents, and the second
+// beforeOrphans returns the owners of a case that deletes the sample. If the deletion orphans its dependents, and the second
 // owner needs their names, it would wait for the user. In this case the sample is the only owner.
 func (f *found) beforeOrphans(s *operator, policy metav1.DeletionPropagation) []manifest {
-	if f.contend && (policy == metav1.DeletePropagationOrphan || len(f.orphans[policy]) > 0) {
+	if f.contend && policy == metav1.DeletePropagationOrphan {
 		return []manifest{s.owner}
 	}
 	return f.both(s)

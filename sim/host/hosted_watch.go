@@ -48,10 +48,7 @@ func (g *hosted) watched() []*fakeapi.Kind {
 }
 
 func (g *hosted) gaps() []*fakeapi.Kind {
-	return g.kinds(func(s *Stream) bool {
-		n := g.waiting(s)
-		return n > 1 || n == 1 && s.queue[0].event.Type == watch.Deleted // the list then shows the deletion otherwise
-	})
+	return g.kinds(func(s *Stream) bool { return g.waiting(s) > 1 })
 }
 
 func (g *hosted) kinds(of func(*Stream) bool) (all []*fakeapi.Kind) {
