@@ -19,12 +19,13 @@ import (
 
 // The numbers of random quiet runs: of controllers, and of whole programs, whose runs take a hundred times as long. In
 // a quiet run no event and no response is late; only the order of the actors is random. The random runs begin with other
-// resourceVersions, because a controller may copy a resourceVersion into a label. Every second run creates the owners in
-// reverse order, one after the other, because only the first of two owners may get what both want. Fields that differ between
-// quiet runs are not compared.
+// resourceVersions, because a controller may copy a resourceVersion into a label. Two further runs create the owners in
+// reverse order, one after the other, because only the first of two owners may get what both want. Fields that differ
+// between quiet runs are not compared.
 const (
 	quietDraws        = 12
 	quietProgramDraws = 4
+	reversedDraws     = 2
 )
 
 // longer is the virtual time by which a compared run may exceed the longest quiet run. An even longer run is not
@@ -44,7 +45,7 @@ func compareEnds(r *Run, s *Step) string {
 		return ""
 	}
 	quiet := r.file.quiet.at(s)
-	quiet.first.Do(func() { quiet.none = quiet.learn(r, s, 0, 1) })
+	quiet.first.Do(func() { quiet.none = quiet.learn(r, s, 0, 1, 0) })
 	if quiet.none != "" {
 		return ""
 	}
@@ -60,7 +61,7 @@ func compareEnds(r *Run, s *Step) string {
 		if r.script(s).hosts() {
 			n = quietProgramDraws
 		}
-		quiet.drawsNone = quiet.learn(r, s, 1, n+1)
+		quiet.drawsNone = quiet.learn(r, s, 1, n+1+reversedDraws, reversedDraws)
 	})
 	if quiet.drawsNone != "" || r.t.World.Clock.Elapsed() > quiet.last+longer {
 		return ""
@@ -85,9 +86,10 @@ func (r *Run) script(s *Step) *Script {
 }
 
 // learn runs the steps before s in the quiet schedules with a number from the parameter from up to, but not including,
-// the parameter to. Schedule 0 is the default schedule, the others are random. If a run does not settle or violates a
+// the parameter to. Schedule 0 is the default schedule, the others are random. The last ones, as many as reversed says,
+// create the owners in reverse order. If a run does not settle or violates a
 // law, learn returns the reason.
-func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
+func (q *ends) learn(r *Run, s *Step, from, to, reversed int) (none string) {
 	p := r.script(s)
 	var halt func() bool
 	if rec, is := r.course.choices.(*explore.Recorder); is {
@@ -99,7 +101,7 @@ func (q *ends) learn(r *Run, s *Step, from, to int) (none string) {
 			prompt.Seed = sim.NewSeed(explore.SeedAt(1, i))
 		}
 		run := p.begin(prompt)
-		if i%2 == 1 {
+		if i >= to-reversed {
 			run.backwards()
 		}
 		for range i {
