@@ -199,27 +199,21 @@ func (t *Trial) fought() bool {
 
 // blindIn reports whether events are withheld from a process in the cycle. With these events, the process might end the
 // cycle.
-func (t *Trial) blindIn(cycle []int) bool {
-	return slices.ContainsFunc(cycle, func(i int) bool {
-		r := t.World.History.At(i)
-		if r == nil {
-			return false
-		}
-		p := t.Cluster.Process(r.Process)
-		return p != nil && p.Withheld()
-	})
-}
+func (t *Trial) blindIn(cycle []int) bool { return t.writerIn(cycle, (*host.Process).Withheld) }
 
 // relistsIn reports whether a whole program takes part in the cycle that has not yet listed the objects of a broken watch
 // again. It does this after about a second, which the cycle would take on a real server.
-func (t *Trial) relistsIn(cycle []int) bool {
+func (t *Trial) relistsIn(cycle []int) bool { return t.writerIn(cycle, (*host.Process).Relisting) }
+
+// writerIn reports whether f returns true for a process in the cycle.
+func (t *Trial) writerIn(cycle []int, f func(*host.Process) bool) bool {
 	return slices.ContainsFunc(cycle, func(i int) bool {
 		r := t.World.History.At(i)
 		if r == nil {
 			return false
 		}
 		p := t.Cluster.Process(r.Process)
-		return p != nil && p.Relisting()
+		return p != nil && f(p)
 	})
 }
 
