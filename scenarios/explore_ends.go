@@ -87,8 +87,7 @@ func (r *Run) script(s *Step) *Script {
 
 // learn runs the steps before s in the quiet schedules with a number from the parameter from up to, but not including,
 // the parameter to. Schedule 0 is the default schedule, the others are random. The last ones, as many as reversed says,
-// create the owners in reverse order. If a run does not settle or violates a
-// law, learn returns the reason.
+// create the owners in reverse order. If a run does not settle or violates a law, learn returns the reason.
 func (q *ends) learn(r *Run, s *Step, from, to, reversed int) (none string) {
 	p := r.script(s)
 	var halt func() bool
@@ -202,9 +201,9 @@ func (r *Run) beside() map[string]bool {
 }
 
 // endOf collects the field values of the settled objects. It skips Events, Leases, objects of controllers that are not
-// under test, statuses that only such controllers write, and values that may depend on the order of events, such as names, UIDs, versions, times, annotations, the
-// replicas of an autoscaler's target, and numbers and messages in the status. Placeholders replace times, keys,
-// certificates, contents of Secrets, and generated names in other fields.
+// under test, statuses that only such controllers write, and values that may depend on the order of events, such as
+// names, UIDs, versions, times, annotations, the replicas of an autoscaler's target, and numbers and messages in the
+// status. Placeholders replace times, keys, certificates, contents of Secrets, and generated names in other fields.
 func (r *Run) endOf() end {
 	all, strange, beside, scaled := end{}, strings.NewReplacer(r.generated()...), r.beside(), r.scaled()
 	others := r.reportedByOthers()
