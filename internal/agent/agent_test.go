@@ -208,6 +208,7 @@ func TestBadPrograms(t *testing.T) {
 		{"fatal", `sync: unlock of unlocked mutex, at bare/main.go:\d+`},
 		{"crashloop", `crash loop: it has exited 5 times in a row and written nothing between, except Leases and Events: ` +
 			`exit status 3; the last lines that it printed:\n\tcannot find the certificate`},
+		{"usage", `exit status 2; the last lines that it printed:\n\tflag provided but not defined: -zones\n\tUsage of bare:$`},
 		{"electedcrashloop", `crash loop: it has exited 5 times in a row`},
 		{"deadlock", `deadlock: a goroutine waits for a mutex that it holds itself, at bare/main.go:\d+`},
 		{"loop", `endless loop: a goroutine never waits, at bare/main.go:\d+`},

@@ -33,7 +33,7 @@ func (p *process) ended() error {
 	if p.all != nil { // what the program prints before main begins is not reported as output
 		p.all.Write(bytes.ReplaceAll([]byte(crash), []byte(p.root), nil))
 	}
-	printed := messages(p.printed.last(lookBack))
+	printed := withoutUsage(messages(p.printed.last(lookBack)))
 	if last := append(printed[max(0, len(printed)-3):], p.crash.last(1)...); len(last) > 0 {
 		text += "; the last lines that it printed:\n\t" + strings.Join(last, "\n\t")
 	}
@@ -53,6 +53,14 @@ func messages(lines []string) (list []string) {
 		}
 	}
 	return list
+}
+
+// withoutUsage leaves out the flags below the heading "Usage": the reason of the exit stands before or after them.
+func withoutUsage(lines []string) []string {
+	i := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.ToLower(l), "usage") })
+	return append(lines[:i+1], slices.DeleteFunc(lines[i+1:], func(l string) bool {
+		return i >= 0 && (l == "" || l[0] == ' ' || l[0] == '-' || strings.HasSuffix(l, ":"))
+	})...)
 }
 
 // looped returns the error of a process that stopped answering. The error says "endless loop" or "system call", and the

@@ -8,6 +8,7 @@ import (
 	"crypto/rsa"
 	"encoding/base64"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -44,6 +45,11 @@ func main() {
 	if does == "crashloop" {
 		fmt.Fprintln(os.Stderr, "cannot find the certificate\nmain.main\n\t/src/main.go:40\nruntime.main\n\t/src/proc.go:290")
 		os.Exit(3)
+	}
+	if does == "usage" {
+		flag.CommandLine = flag.NewFlagSet("bare", flag.ExitOnError)
+		flag.String("zone", "", "where it runs,\nas the provider calls it")
+		flag.CommandLine.Parse([]string{"-zones=a"})
 	}
 	if does == "webhook" {
 		go serve()
