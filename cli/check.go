@@ -256,7 +256,8 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	if c.Settled != "" {
 		settled = settledBy(c.Settled)
 	}
-	plan, err := c.prepare(op, sample, line, func() (*check.Plan, error) {
+	ends := false
+	once := func() (*check.Plan, error) {
 		given := c.operator(op, hosted, sample)
 		given.Settled = settled
 		given.Tell = func(fact string) {
@@ -267,8 +268,14 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 			return c.Schedules == 0 && c.replay == "" && time.Since(began) > allowed/2
 		}
 		given.Lacking = func(idle *check.Idle, created bool) bool { return op.lacks(idle, created, sample) }
+		given.Ends = ends
 		return check.Prepare(ctx, given)
-	})
+	}
+	plan, err := c.prepare(op, sample, line, once)
+	if endsIt(err) { // nothing that can be added prevents it
+		ends = true
+		plan, err = once()
+	}
 	line.clear()
 	switch {
 	case ctx.Err() != nil:

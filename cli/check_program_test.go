@@ -96,6 +96,40 @@ func main() {}
 		"operator has written nothing", "the last lines that it printed: set ZONE")
 }
 
+// A program that panics because of its sample violates a law, also if it has written nothing before.
+func TestCheckDiesOfItsSample(t *testing.T) {
+	newProgram(t, `package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+type list struct{ Items []struct{ Spec struct{ Paused *bool } } }
+
+func main() {
+	for {
+		time.Sleep(time.Minute)
+		answer, err := http.Get("http://kubernetes.default.svc/apis/apps/v1/namespaces/default/replicasets")
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		var all list
+		err = json.NewDecoder(answer.Body).Decode(&all)
+		answer.Body.Close()
+		for _, set := range all.Items {
+			fmt.Println(err, *set.Spec.Paused)
+		}
+	}
+}
+`)
+	got := Command{}.try(t.Context(), "check", "--sample", "config/samples/web.yaml", "-n", "2")
+	got.wants(t, scenarios.ExitFail, "never-panic", "nil pointer dereference, at ", "/main.go:24\n", "kept as testdata/threelaws/")
+}
+
 // If the operator never stops writing, its last error is printed, because the cause may be something that it lacks.
 func TestCheckUnsettledSaysWhy(t *testing.T) {
 	newProgram(t, `package main

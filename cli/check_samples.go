@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type glimpse struct {
 	left  int   // number of those that exist when the world has settled
 	fails bool  // the operator reports an error
 	err   error // why the sample cannot be checked, or nil
+	ends  bool  // the sample ends the operator
 }
 
 // glance runs the operator once with each of several samples, and sorts the samples: first those for which the operator
@@ -87,7 +89,16 @@ func (g *glancing) look(sample *check.File, limit time.Duration) (seen glimpse, 
 		}
 		return plan, err
 	})
+	if seen.ends = endsIt(seen.err); seen.ends {
+		seen.err = nil
+	}
 	return seen, within.Err() != nil
+}
+
+// endsIt reports whether err says that the sample ends the operator, which survives without it.
+func endsIt(err error) bool {
+	idle := (*check.Idle)(nil)
+	return errors.As(err, &idle) && idle.Ends
 }
 
 // mostSiblings is the number of further samples of a kind that glance tries.
@@ -98,7 +109,7 @@ const mostSiblings = 5
 func (g *glancing) better(i int) {
 	sample := g.op.Samples[i]
 	seen, is := g.glimpses[sample]
-	if !is || seen.err != nil && !isIdle(seen.err) || seen.left > 0 && !seen.fails {
+	if !is || seen.ends || seen.err != nil && !isIdle(seen.err) || seen.left > 0 && !seen.fails {
 		return
 	}
 	best, most := sample, seen
@@ -128,7 +139,7 @@ const (
 	mostLonger     = 3
 )
 
-// rank returns the place of a sample: 0 if the operator creates objects for it, 1 if that is unknown, 2 if it creates
+// rank returns the place of a sample: 0 if the operator creates objects for it or ends with it, 1 if that is unknown, 2 if it creates
 // nothing, and 3 if the sample cannot be checked.
 func (c *checking) rank(sample *check.File) int {
 	switch seen, is := c.glimpses[sample]; {
@@ -136,7 +147,7 @@ func (c *checking) rank(sample *check.File) int {
 		return 1
 	case seen.err != nil:
 		return 3
-	case seen.made > 0:
+	case seen.made > 0 || seen.ends:
 		return 0
 	}
 	return 2

@@ -29,6 +29,7 @@ func (s *operator) standalone() error {
 		return nil
 	}
 	defer r.Stop()
+	s.survives = !r.of.Down
 	for _, rec := range r.writes() {
 		ref := sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name}
 		switch {

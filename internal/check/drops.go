@@ -69,9 +69,10 @@ func empty(v any) bool {
 	return v == nil || v == false || v == "" || v == int64(0) || v == float64(0)
 }
 
-// keepsSpec returns a check that the sample still has the fields that the controller removes in a quiet run, or nil.
-func (f *found) keepsSpec(s *operator) scenarios.Func {
-	if len(f.drops) == 0 {
+// keepsSpec returns a check that the sample still has the fields that the controller removes in a quiet run, or nil if
+// there are none.
+func (s *operator) keepsSpec(drops [][]string) scenarios.Func {
+	if len(drops) == 0 {
 		return nil
 	}
 	return func(user host.Client) error {
@@ -79,7 +80,7 @@ func (f *found) keepsSpec(s *operator) scenarios.Func {
 		if err != nil || o.(metav1.Object).GetDeletionTimestamp() != nil {
 			return nil
 		}
-		for _, path := range f.drops {
+		for _, path := range drops {
 			if _, has, _ := unstructured.NestedFieldNoCopy(object(o), path...); !has {
 				return fmt.Errorf("%s no longer has %s, which the user has set: the controller's write has removed it", s.owner.at(),
 					strings.Join(path, "."))

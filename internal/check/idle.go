@@ -26,6 +26,7 @@ type Idle struct {
 	Absent  []sim.Ref // the objects that the controller has asked for and that do not exist
 	Made    int       // number of objects that the program has created for its sample
 	Left    int       // number of those that exist when the world has settled
+	Ends    bool      // the program ends with its sample, and is not started again; it does not end without the sample
 }
 
 func (i *Idle) Error() string {
@@ -139,6 +140,7 @@ func (r *quiet) didNothing() *Idle {
 		}
 	}
 	i.Made, i.Left = r.made()
+	i.Ends = r.of.Down && r.s.survives
 	i.Printed = r.printed()
 	i.Status = complaints(r.shown(r.s.owner).Object["status"])
 	if paths := r.Server.Unserved(); len(paths) > 0 {

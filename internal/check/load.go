@@ -32,6 +32,7 @@ type operator struct {
 	pruned      []error    // one error for each object in the sample's file with fields that its CRD does not define
 	installs    string     // the YAML of the fields held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
+	survives    bool       // the program still runs at the end of a world without the sample
 	upkeep      []sim.Ref  // objects in installed that the program changes without the sample
 	around      []manifest // the other objects in the sample's file
 	owner       manifest   // the sample

@@ -46,6 +46,7 @@ type Operator struct {
 	// Lacking is called after the first quiet run with the sample, with what the program did and printed; created reports
 	// whether it created an object for the sample. If it returns true, Prepare ends with this error. It may be nil.
 	Lacking    func(idle *Idle, created bool) bool
+	Ends       bool             // prepare a program that ends because of its sample before it does anything: see [Idle.Ends]
 	Invariants []*law.Invariant // invariants to check in each world in addition to the laws
 	Server     *fakeapi.Options // options of the worlds' servers; nil for the defaults
 	// Relists breaks watches of a whole program also in cases in which the user deletes objects. Two runs must be equal

@@ -51,7 +51,7 @@ func every() map[string]int {
 func (f *found) worlds(s *operator) (all []place) {
 	s.fact = "which cases are possible"
 	all = append(all,
-		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true, settledCheck: f.keepsSpec(s)},
+		place{name: "one-owner", objects: []manifest{s.owner}, sameEnd: true, settledCheck: s.keepsSpec(f.drops)},
 		place{name: "faults", objects: f.both(s), user: f.edited(f.anyEdit()), faults: every()},
 		f.marked(s),
 		place{name: "two-instances", objects: f.both(s), faults: map[string]int{"stale": 1, "conflict": 1},
