@@ -212,6 +212,7 @@ func TestBadPrograms(t *testing.T) {
 		{"electedcrashloop", `crash loop: it has exited 5 times in a row`},
 		{"deadlock", `deadlock: a goroutine waits for a mutex that it holds itself, at bare/main.go:\d+`},
 		{"loop", `endless loop: a goroutine never waits, at bare/main.go:\d+`},
+		{"recursion", `stack overflow, at bare/spin.go:\d+`},
 		{"spin", `endless loop: a goroutine never waits, at bare/spin.go:\d+`},
 		{"memory", `out of memory`},
 		{"exit", ""}, // the program is started again, once for each Secret

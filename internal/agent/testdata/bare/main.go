@@ -446,6 +446,8 @@ func keep(client *http.Client, m object, does string) {
 	case "loop":
 		for {
 		}
+	case "recursion":
+		depth(0)
 	case "spin":
 		wake := make(chan struct{})
 		go spin(wake)

@@ -9,3 +9,5 @@ func spin(wake chan struct{}) {
 		}
 	}
 }
+
+func depth(n int) int { return depth(n+1) + 1 }

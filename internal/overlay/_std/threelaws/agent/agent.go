@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"runtime/metrics"
 	"strings"
 	"sync"
@@ -76,6 +77,7 @@ func serve(run func(context.Context)) {
 	a.dir, _ = os.Getwd() // "" if the directory is unknown
 	roundTrip, serving = a.RoundTrip, a
 	limit()
+	debug.SetMaxStack(mostStack)
 	hosted.Output = a.output
 	runtime.GC() // a later garbage collection could let other goroutines run first
 	runtime.GC()
@@ -87,6 +89,10 @@ func serve(run func(context.Context)) {
 		a.world(m)
 	}
 }
+
+// mostStack is the maximal stack of a goroutine in bytes. An endless recursion that needs more time to use up its stack would
+// be reported as an endless loop.
+const mostStack = 64 << 20
 
 // bubbles is a setting without which no bubble can be made: modules for Go before 1.23 have another default.
 const bubbles = "asynctimerchan=0"
