@@ -92,6 +92,10 @@ func (c *checking) settle(cmd *cobra.Command) error {
 	c.json = c.json || c.output == "json" || c.lines
 	if given("args") {
 		c.Args = strings.Fields(strings.Join(c.Args, " "))
+		if i := slices.IndexFunc(c.Args, halfQuoted); i >= 0 {
+			return usage("--args: %s: arguments are separated by spaces, and quotes do not join them: list the arguments under "+
+				"args in %s", c.Args[i], settingsFile)
+		}
 	}
 	for _, v := range c.Env {
 		if name, _, ok := strings.Cut(v, "="); !ok || name == "" {
@@ -314,4 +318,9 @@ func acceptedAs(all []*accepted, in string, f *scenarios.Counterexample) *accept
 		}
 	}
 	return nil
+}
+
+// halfQuoted reports whether one of an argument's quotes is missing.
+func halfQuoted(arg string) bool {
+	return strings.Count(arg, `"`)%2 == 1 || strings.Count(arg, "'")%2 == 1
 }

@@ -74,6 +74,7 @@ func TestCheckMistakes(t *testing.T) {
 		{"", "a b", "threelaws: check takes one package, not 2"},
 		{"", "--crds nowhere.yaml", "nowhere.yaml: cannot be read: no such file or directory"},
 		{"", "--env NAMESPACE", "threelaws: --env NAMESPACE: write NAME=value"},
+		{"", "--args --title='my_operator", "threelaws: --args: --title='my_operator: arguments are separated by spaces"},
 		{"", "--faults crsh:1", "threelaws: --faults: unknown fault crsh; did you mean crash?"},
 		{"", "-n -1", "threelaws: --schedules=-1: at least 0"},
 		{"", "-o xml", "threelaws: --output: xml is not one of its values"},

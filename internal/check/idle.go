@@ -139,6 +139,9 @@ func (r *quiet) didNothing() *Idle {
 			i.Created = appendOnce(i.Created, sim.Ref{Kind: rec.Object.Kind, Namespace: rec.Object.Namespace, Name: rec.Object.Name})
 		}
 	}
+	for _, what := range r.s.Sample.pruned {
+		i.Text += "; " + what.Error()
+	}
 	i.Made, i.Left = r.made()
 	i.Ends = r.of.Down && r.s.survives
 	i.Printed = r.printed()

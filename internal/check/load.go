@@ -29,7 +29,6 @@ type operator struct {
 	files       []string   // the files on disk that contain the other CRDs
 	installed   []manifest
 	notes       []string
-	pruned      []error    // one error for each object in the sample's file with fields that its CRD does not define
 	installs    string     // the YAML of the fields held and installed
 	own         []sim.Ref  // objects that the program creates without the sample
 	survives    bool       // the program still runs at the end of a world without the sample
@@ -203,13 +202,13 @@ func (s *operator) accept() error {
 		}
 		if err := create(server, m); err != nil {
 			err = s.Sample.place(m, err)
-			for _, what := range s.pruned {
+			for _, what := range s.Sample.pruned {
 				err = fmt.Errorf("%w; %w", err, what)
 			}
 			return err
 		}
 	}
-	for _, what := range s.pruned {
+	for _, what := range s.Sample.pruned {
 		s.notes = append(s.notes, what.Error()+"; it is left out, as a server does")
 	}
 	return nil
@@ -299,7 +298,7 @@ func (s *operator) prune(m manifest) error {
 		return strict(m.at(), err)
 	}
 	if len(fields) > 0 {
-		s.pruned = append(s.pruned, s.Sample.place(m, unknown(m.at(), k, fields)))
+		s.Sample.pruned = append(s.Sample.pruned, s.Sample.place(m, unknown(m.at(), k, fields)))
 	}
 	return nil
 }

@@ -65,6 +65,8 @@ type File struct {
 	Path string
 
 	text []byte // the content; nil for a file on disk
+
+	pruned []error // for each object with fields that its CRD does not define; the fields are removed
 }
 
 // onDisk reports whether the file on disk has the same CRDs. They differ if a kustomization patches them.

@@ -289,6 +289,9 @@ func (f *finder) listMain(ctx context.Context) error {
 
 var (
 	replacement = regexp.MustCompile(`(\S+)@\S+: replacement directory (\S+) does not exist`)
+	emptied     = regexp.MustCompile(`(\S+)@\S+ \(replaced by (\S+)\): reading \S+: open \S+: no such file`)
+	unusable    = regexp.MustCompile(`cannot load module (\S+) listed in go.work file`)
+	unprovided  = regexp.MustCompile(`no required module provides package (\S+?)[;:]`)
 	embedded    = regexp.MustCompile(`\S+: pattern \S+: no matching files found`)
 	newerGo     = regexp.MustCompile(`requires go >= (\S+) \(running go (\S+); GOTOOLCHAIN=`)
 	vendored    = regexp.MustCompile(`inconsistent vendoring|import lookup disabled by -mod=vendor`)
@@ -298,6 +301,18 @@ func goListError(stderr string, err error) string {
 	if m := replacement.FindStringSubmatch(stderr); m != nil {
 		return fmt.Sprintf("go.mod replaces %s by %s, which is not there: use a full checkout of the repository, since a "+
 			"module's zip lacks nested modules", m[1], m[2])
+	}
+	if m := emptied.FindStringSubmatch(stderr); m != nil {
+		return fmt.Sprintf("go.mod replaces %s by %s, which has no go.mod: if it is a submodule, run git submodule update --init", m[1], m[2])
+	}
+	if m := unusable.FindStringSubmatch(stderr); m != nil {
+		return fmt.Sprintf("go.work lists %s, which has no go.mod: use a full checkout of the repository, or set GOWORK=off", m[1])
+	}
+	if m := unprovided.FindStringSubmatch(stderr); m != nil {
+		return fmt.Sprintf("no module in go.mod provides the package %s: run go mod tidy", m[1])
+	}
+	if errors.Is(err, exec.ErrNotFound) {
+		return "there is no go command in PATH: install Go"
 	}
 	if vendored.MatchString(stderr) {
 		return "the vendor folder does not fit go.mod: use a full checkout of the repository, run go mod vendor, or set " +

@@ -212,6 +212,14 @@ import _ "example.com/x/api"
 func main() {}
 `, install.Options{}, ".: go.mod replaces example.com/x/api by ./api, which is not there: use a full checkout of " +
 			"the repository"},
+		{"a submodule is empty", "-- go.mod --\nmodule example.com/x\n\ngo 1.21\n\nrequire example.com/x/api v0.0.0\n\n" +
+			"replace example.com/x/api => ./api\n-- api/README --\n-- main.go --\npackage main\n\nimport _ \"example.com/x/api\"\n\nfunc main() {}\n",
+			install.Options{}, ".: go.mod replaces example.com/x/api by ./api, which has no go.mod: if it is a submodule, run"},
+		{"a module of the workspace is missing", mains(".") + "-- go.work --\ngo 1.21\n\nuse (\n\t.\n\t./api\n)\n",
+			install.Options{}, ".: go.work lists api, which has no go.mod: use a full checkout"},
+		{"a requirement is missing", "-- go.mod --\nmodule example.com/x\n\ngo 1.21\n-- main.go --\npackage main\n\n" +
+			"import _ \"example.com/y/z\"\n\nfunc main() {}\n", install.Options{},
+			".: no module in go.mod provides the package example.com/y/z: run go mod tidy"},
 		{"half a vendor folder", `
 -- go.mod --
 module example.com/x

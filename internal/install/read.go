@@ -133,12 +133,12 @@ func splitText(name string, text []byte) []document {
 			lead++
 		}
 		d := document{file: name, line: part.Line + lead, text: part.Text}
-		if trimmed := bytes.TrimSpace(part.Text); len(trimmed) > 0 && trimmed[0] == '{' {
+		if trimmed := bytes.TrimSpace(part.Text); len(trimmed) > 0 && trimmed[0] == '{' && !bytes.HasPrefix(trimmed, []byte("{{")) {
 			var header struct {
 				APIVersion string `json:"apiVersion"`
 				Kind       string `json:"kind"`
 			}
-			if json.Unmarshal(trimmed, &header) == nil {
+			if yaml.Unmarshal(trimmed, &header) == nil {
 				d.apiVersion, d.kind = header.APIVersion, header.Kind
 			}
 		}

@@ -318,13 +318,14 @@ func TestSamplesThatWereNamed(t *testing.T) {
 	archive := program + "-- config/crd/bases/widgets.yaml --\n" + crd + "-- config/samples/a.yaml --\n" + widget("v1", "a", "{}") +
 		"-- my/b.yaml --\n" + widget("v1", "b", "{}") + "---\n" + widget("v1", "c", "{}") +
 		"---\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n" +
-		"-- my/d.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: d}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: e}\n"
+		"-- my/d.yaml --\napiVersion: v1\nkind: Service\nmetadata: {name: d}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: e}\n" +
+		"-- my/f.yaml --\n{apiVersion: v1, kind: ConfigMap, metadata: {name: f}}\n"
 	r := found(t, archive, install.Options{Samples: []string{"my"}})
 	var names []string
 	for _, s := range r.Samples {
 		names = append(names, s.GetName()+" beside "+strings.Join(shown(s.Beside), ", "))
 	}
-	want := []string{"b beside Secret /s my/b.yaml", "c beside Secret /s my/b.yaml", "d beside Secret /e my/d.yaml"}
+	want := []string{"b beside Secret /s my/b.yaml", "c beside Secret /s my/b.yaml", "d beside Secret /e my/d.yaml", "f beside "}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Errorf("samples: - want, + got\n%s", diff)
 	}

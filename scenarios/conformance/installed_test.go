@@ -108,7 +108,8 @@ metadata: {name: monitor, namespace: system}
 	return s
 }
 
-// Fields that the CRD does not define are removed from a program's sample, and named in the notes.
+// Fields that the CRD does not define are removed from a program's sample, and named in the notes. If the program does
+// nothing for the sample, the error names them.
 func TestUnknownFieldsAreLeftOut(t *testing.T) {
 	s := installedSubject(t, wrong{})
 	s.Sample = manifests(t, "old.yaml", `apiVersion: example.com/v1
@@ -122,6 +123,10 @@ spec:
 	note := "old.yaml:7: widget/sample: there is no field spec.material; it is left out, as a server does"
 	if plan := planned(t, s); !slices.Contains(plan.Notes, note) {
 		t.Errorf("notes %q, want %q", plan.Notes, note)
+	}
+	s.Lacking = func(*check.Idle, bool) bool { return true }
+	if _, err := check.Prepare(t.Context(), s); err == nil || !strings.Contains(err.Error(), "old.yaml:7: widget/sample: there is no field spec.material") {
+		t.Errorf("the error names no field: %v", err)
 	}
 }
 
