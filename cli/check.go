@@ -279,6 +279,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 	line.clear()
 	switch {
 	case ctx.Err() != nil:
+		fmt.Fprintf(c.err, "%s: interrupted in the quiet runs of %s\n", c.name, sample.Name)
 		c.code = worse(c.code, exitInterrupted)
 		return nil
 	case err != nil:

@@ -954,6 +954,14 @@ func TestCheckExitCodes(t *testing.T) {
 		}
 		Command{operators: find}.try(ctx, "explore", "--main", ".", "testdata/settles.txtar").wants(t, exitInterrupted, "interrupted")
 	})
+	t.Run("interrupted in a quiet run", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := newChecked(t, host.Hosting(idle{}.hosted(), func(*host.Cluster, string) host.Program {
+			cancel()
+			return idle{}
+		}))
+		Command{operators: c.find}.try(ctx, "check").wants(t, exitInterrupted, "interrupted in the quiet runs of config/samples/web.yaml")
+	})
 }
 
 // If two runs in a reused process differ, the case is tried again with a new process for each start.

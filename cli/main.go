@@ -74,8 +74,11 @@ func (c Command) Main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	// SIGTERM is sent by timeout(1) and by CI systems.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM} // SIGTERM is sent by timeout(1) and by CI systems
+	if !signal.Ignored(syscall.SIGHUP) {               // nohup(1) ignores it
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	context.AfterFunc(ctx, stop) // the second signal ends the program at once
 	if c.In == nil {
 		c.In = os.Stdin
