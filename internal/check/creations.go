@@ -22,7 +22,8 @@ const (
 	sharing  = "with a plain reference, one for all owners (declare Owns, and it must have a ControllerRef)"
 	none     = "without a reference"
 	shared   = "without a reference, one for all owners"
-	outlives = "without a reference, so that it outlives its owner" // see operator.names
+	outlives = "without a reference, so that it outlives its owner"                          // see operator.names
+	tended   = "without a reference; it deletes them before its finalizer lets the owner go" // see found.tends
 	afar     = "out of the reach of a reference"
 	elses    = "for an owner of another kind"
 	chained  = "with a ControllerRef to a dependent"
@@ -103,10 +104,10 @@ func contains(v any, text string) bool {
 	return v == text
 }
 
-// outliving lists the kinds of which each object without references may outlive its owner.
+// outliving lists the kinds of which each object without references may outlive its owner, or is deleted before it.
 func (f *found) outliving() (kinds []schema.GroupVersionKind) {
 	for _, c := range f.creates {
-		if c.how == outlives && !slices.Contains(f.creates, creation{c.kind, none}) {
+		if (c.how == outlives || c.how == tended) && !slices.Contains(f.creates, creation{c.kind, none}) {
 			kinds = append(kinds, c.kind)
 		}
 	}

@@ -69,6 +69,38 @@ func (f *found) deletions(s *operator) error {
 	return nil
 }
 
+// tends finds the kinds of which the controller deletes all objects that it created for the sample, before its finalizer lets
+// the sample go. These objects need no owner reference.
+func (f *found) tends(s *operator) error {
+	if len(f.bare) == 0 || len(f.finalizers) == 0 || s.lasts > 0 || len(s.Controller.Owns) > 0 {
+		return nil
+	}
+	r, err := s.run(s.owner)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	if err := r.remove(s.owner, metav1.DeletePropagationBackground); err != nil || !r.settled || r.stored(s.owner) != nil {
+		return nil // the cases that delete the sample show why
+	}
+	gone := func(o sim.Ref) bool {
+		return slices.ContainsFunc(r.writes(), func(rec *sim.Record) bool {
+			return rec.Verb == "delete" && rec.Object.Kind == o.Kind && rec.Object.Namespace == o.Namespace && rec.Object.Name == o.Name
+		})
+	}
+	for i := range f.creates {
+		c := &f.creates[i]
+		all := ofKind(f.bare, c.kind)
+		if c.how != none || len(all) == 0 || slices.Contains(f.creates, creation{c.kind, controls}) ||
+			slices.ContainsFunc(all, func(o sim.Ref) bool { return !gone(o) }) {
+			continue
+		}
+		c.how = tended
+		f.owns = slices.DeleteFunc(f.owns, func(gvk schema.GroupVersionKind) bool { return gvk == c.kind })
+	}
+	return nil
+}
+
 var policies = []metav1.DeletionPropagation{metav1.DeletePropagationBackground, metav1.DeletePropagationForeground,
 	metav1.DeletePropagationOrphan}
 

@@ -199,6 +199,9 @@ func (s *operator) look() (*found, error) {
 	if err := f.shares(s); err != nil {
 		return nil, err
 	}
+	if err := f.tends(s); err != nil {
+		return nil, err
+	}
 	if f.dependents = f.base.dependents; !r.settled {
 		f.unsettled = restless
 		f.unknown = append(f.unknown, restless+", so no other facts were derived"+r.logged())

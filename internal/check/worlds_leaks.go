@@ -356,7 +356,7 @@ func (f *found) together(s *operator, a *alike) error {
 // unowned returns the kinds of which the controller creates objects without references to their owner.
 func (f *found) unowned() (kinds []schema.GroupVersionKind) {
 	for _, made := range f.creates {
-		if made.how == none || made.how == outlives || made.how == afar {
+		if slices.Contains([]string{none, outlives, tended, afar}, made.how) {
 			kinds = appendOnce(kinds, made.kind)
 		}
 	}
