@@ -168,6 +168,7 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 		return false, errMore
 	}
 	e.has = e.had
+	f.surge(r)
 	switch {
 	case r.settled:
 	case r.writesOn():
@@ -206,6 +207,7 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 	case err != nil:
 		return e.path == nil, nil // the edit cannot be undone: it is used only if it is from Operator.Edits
 	case r.settled:
+		f.surge(r)
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
 	}
 	return true, nil

@@ -96,7 +96,8 @@ func (f *found) tends(s *operator) error {
 			continue
 		}
 		c.how = tended
-		f.owns = slices.DeleteFunc(f.owns, func(gvk schema.GroupVersionKind) bool { return gvk == c.kind })
+		is := func(gvk schema.GroupVersionKind) bool { return gvk == c.kind }
+		f.owns, f.asleep = slices.DeleteFunc(f.owns, is), slices.DeleteFunc(f.asleep, is)
 	}
 	return nil
 }

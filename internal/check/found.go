@@ -73,6 +73,7 @@ type found struct {
 	strands  *edit   // an edit after which the deleted sample stays terminating, or leaves a finalizer; or nil
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
+	surges   bool                                      // in a quiet run, the sample had more active dependents than before and after
 	distinct []distinct                                // fields that have a different value for each owner
 	takes    map[metav1.DeletionPropagation]bool       // policy of a deletion -> the controller itself deletes dependents
 	orphans  map[metav1.DeletionPropagation][]manifest // policy of a deletion -> dependents that stay without a controller
@@ -196,6 +197,7 @@ func (s *operator) look() (*found, error) {
 	}
 	f.watch(r)
 	f.base = f.end(r, s.owner)
+	f.surge(r)
 	if err := f.shares(s); err != nil {
 		return nil, err
 	}

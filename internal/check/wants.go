@@ -6,8 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/threelaws/threelaws/sim"
 )
 
 // wants contains the number of dependents that an owner wants, for each tried combination of field values.
@@ -162,6 +165,33 @@ func (f *found) active(s *operator, dependents []manifest) (n int) {
 		}
 	}
 	return n
+}
+
+// surge sets f.surges if the sample had more active dependents since the last user action than before and after it.
+func (f *found) surge(r *quiet) {
+	owner, is := r.stored(r.s.owner).(metav1.Object)
+	if !is {
+		return
+	}
+	live, had, most := map[string]bool{}, 0, 0
+	for i := range r.World.History.Len() {
+		rec := r.World.History.At(i)
+		if i == r.began {
+			had, most = len(live), len(live)
+		}
+		if rec.Op != sim.Commit || rec.Subresource != "" {
+			continue
+		}
+		m, is := rec.After.(metav1.Object)
+		if is && m.GetDeletionTimestamp() == nil && metav1.IsControlledBy(m, owner) && slices.Contains(f.owns, r.kindOf(rec)) &&
+			f.counts(r.s, rec.After.(runtime.Object)) {
+			live[rec.Object.UID] = true
+		} else {
+			delete(live, rec.Object.UID)
+		}
+		most = max(most, len(live))
+	}
+	f.surges = f.surges || most > max(had, len(live))
 }
 
 // counts reports whether a dependent counts as wanted. Revisions, and kinds whose events enqueue nothing, do not count.

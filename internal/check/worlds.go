@@ -30,6 +30,7 @@ type place struct {
 	settledCheck scenarios.Func
 	sameEnd      bool // compare the settled world with that of a quiet run
 	uncounted    bool // the number of dependents is not judged
+	unsurged     bool // an owner never has more dependents than it wants, because it has not in quiet runs
 	countsMarked bool // the number of the sample's dependents is judged only while the sample has the annotation other
 }
 
@@ -69,6 +70,7 @@ func (f *found) worlds(s *operator) (all []place) {
 		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {
 			all[i].why, all[i].late = why, true
 		}
+		all[i].unsurged = !f.surges && slices.Contains([]string{"one-owner", "new-owner"}, all[i].name)
 		if f.protects && all[i].deletes(s.owner) && all[i].why == "" {
 			all[i].why = "it keeps its deleted sample, " + f.of + ", and reports that: give a sample that it lets go"
 		}
@@ -336,6 +338,9 @@ func (f *found) rival(s *operator) manifest {
 
 // whole converts a place to a casefile.Case.
 func (p *place) whole(s *operator, c host.Controller) casefile.Case {
+	if p.unsurged && s.Controller.Contract.Replicas == nil {
+		c.Contract.MaxSurge = nil
+	}
 	if p.uncounted {
 		c.Contract.Replicas, c.Contract.MaxSurge, c.Contract.MaxUnavailable = nil, nil, nil
 	} else if wants := c.Contract.Replicas; wants != nil && p.countsMarked {
