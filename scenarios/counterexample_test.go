@@ -370,3 +370,19 @@ func TestEndKeepsWhatMadeItRight(t *testing.T) {
 		t.Errorf("%s, with\n%s", small.Small, small.File)
 	}
 }
+
+// A minimized file keeps the user's deletion of an object that the user patched before: a right controller may need it.
+func TestEndKeepsDeletions(t *testing.T) {
+	g := registry()
+	g.Controllers = append(g.Controllers, givesUp())
+	f, err := scenarios.Parse("widgets.txtar", []byte("define crd.yaml\ncontrollers widget\napply world.yaml\nsettle quiet\n"+
+		`patch wd/a type=merge '{"spec":{"count":3}}'`+"\ndelete wd/a\nsettle\n-- crd.yaml --"+widgetDefinition+"-- world.yaml --"+widgetWorld+
+		"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"))
+	must(t, err)
+	x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 50, Budget: 50,
+		Laws: []string{"always-settle"}, Faults: map[string]int{"error": 1}})
+	must(t, err)
+	if len(x.Failures) != 1 || !strings.Contains(string(x.Failures[0].File), "\ndelete wd/a\n") {
+		t.Fatalf("%s\n%s", x.Text(), x.Failures[0].File)
+	}
+}

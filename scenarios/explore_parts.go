@@ -47,18 +47,20 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether minimizing must keep a step that deletes an object, after a violation of exact-sum. It must if
-// a section contains the object with a ControllerRef, or if the user patched or labeled the object before. A correct
-// controller leaves this object alone, so without the step it would violate exact-sum too.
+// clears reports whether minimizing must keep a step that deletes an object, after a violation of a law about the end. It
+// must if a section contains the object with a ControllerRef, if the user patched or labeled the object before, or if the
+// user deleted an owner before and orphaned its dependents. A correct controller leaves this object alone, so without the
+// step it would violate the law too.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]
-	if b.Law != exactSum || s.verb != verbDelete {
+	if !judgesEnd(b.Law) || s.verb != verbDelete {
 		return false
 	}
 	t, err := parseTarget(servers{p.File.server}, s, s.Word(0))
 	return err == nil && p.File.owned(t) || slices.ContainsFunc(steps[:step], func(before *Step) bool {
-		return (before.verb == verbPatch || before.verb == verbLabel) && before.Word(0) == s.Word(0)
+		policy, _ := before.Param("cascade")
+		return (before.verb == verbPatch || before.verb == verbLabel) && before.Word(0) == s.Word(0) || policy == "orphan"
 	})
 }
 
