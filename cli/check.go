@@ -265,7 +265,7 @@ func (c *checking) try(ctx context.Context, op *operator, hosted func(host.Contr
 			line.show("quiet run %d of %s: %s", runs, sample.Name, fact)
 		}
 		given.Hurry = func() bool { // a replay needs all facts with which the failure was found
-			return c.Schedules == 0 && c.replay == "" && time.Since(began) > allowed/2
+			return c.timed() && c.replay == "" && time.Since(began) > allowed/2
 		}
 		given.Lacking = func(idle *check.Idle, created bool) bool { return op.lacks(idle, created, sample) }
 		given.Ends = ends

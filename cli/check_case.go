@@ -151,10 +151,12 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 		o.Steps = mostUnsettled
 	}
 	outer := ctx
-	if o.Schedules == 0 {
+	if c.timed() {
 		o.Patience = max(time.Until(c.left)/minimizing, time.Second)
 		until := c.share(c.left, cases)
-		o.Schedules = mostDrawn
+		if o.Schedules == 0 {
+			o.Schedules = mostDrawn
+		}
 		o.Enough = func(drawn int) bool { return drawn > 0 && time.Now().After(until) }
 		within, stop := context.WithDeadline(ctx, c.latest(s, until))
 		defer stop()
@@ -214,7 +216,7 @@ func (c *checking) explore(ctx context.Context, s *sampleTried, j *caseJSON, wor
 	line.clear()
 	c.accept(j, x)
 	j.Schedules, j.Distinct, j.Failed, j.Unsettled = x.Schedules, x.Distinct, x.Failed, x.Unsettled
-	j.Cut = c.Schedules == 0 && x.Schedules < fewest && x.Unsettled == 0
+	j.Cut = c.timed() && x.Schedules < min(fewest, o.Schedules) && x.Unsettled == 0
 	for _, f := range x.Failures {
 		path, err := kept.Replace(raw[f.Law], home, f)
 		if err != nil { // the violation is printed even if the file cannot be written

@@ -29,7 +29,7 @@ type glimpse struct {
 // for a sample, or if it reports an error, glance tries further samples of the kind. glance uses about a third of --time.
 // If the operator creates objects for samples of several kinds, the default of --time is longer.
 func (c *checking) glance(ctx context.Context, op *operator, hosted func(host.Controller) host.Controller) {
-	if len(op.Samples) == 0 || c.Schedules != 0 || c.replay != "" || len(op.Samples) == 1 && len(op.Next[op.Samples[0]]) == 0 {
+	if len(op.Samples) == 0 || !c.timed() || c.replay != "" || len(op.Samples) == 1 && len(op.Next[op.Samples[0]]) == 0 {
 		return
 	}
 	c.glimpses = map[*check.File]glimpse{}
@@ -288,7 +288,10 @@ func (c *checking) shareOfSample(end time.Time, n int) time.Time {
 	return least
 }
 
-func (c *checking) late() bool { return c.Schedules == 0 && !time.Now().Before(c.left) }
+// timed reports whether --time limits the check. With --schedules, it does so only if it is given.
+func (c *checking) timed() bool { return c.Schedules == 0 || !c.flexible }
+
+func (c *checking) late() bool { return c.timed() && !time.Now().Before(c.left) }
 
 func (c *checking) leaveOut(samples []*check.File) {
 	for _, sample := range samples {

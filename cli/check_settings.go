@@ -36,7 +36,7 @@ func (c *checking) register(cmd *cobra.Command) {
 	fl.DurationVar(&c.For, "for", 0, "the simulated time after which each cluster ends; by default it ends when it settles, or "+
 		"after the third tick of an operator that works at fixed intervals")
 	fl.IntVarP(&c.Schedules, "schedules", "n", 0,
-		"number of schedules in each case; 0 for as many as --time allows")
+		"number of schedules in each case, without the default of --time; 0 for as many as --time allows")
 	fl.Uint64Var(&c.Seed, "seed", 1, "the seed of the choices")
 	fl.StringVar(&c.faults, "faults", "",
 		"number of faults of each name in a run, such as crash:1,relist:2; replaces the faults of the cases; none for no faults")

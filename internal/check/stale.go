@@ -246,13 +246,15 @@ func (b *behind) String() string {
 	return fmt.Sprintf("%s after %s, which %s follows", &b.stays[0].mark, b.edit, &b.follows)
 }
 
-// leftBehind finds an edit of a text after which a dependent stays that belongs to the old text. Two schedules must agree.
+// leftBehind finds an edit of a text after which a dependent stays that belongs to the old text. Two schedules must agree. A
+// dependent may stay if an owner that is created with the edit has no dependents, and the status reports the difference.
 func (f *found) leftBehind(s *operator) error {
 	edits, _ := f.keepers()
 	for _, e := range slices.Concat(edits, f.follows()) {
 		old, is := e.was.(string)
 		if !is || old == "" || e.after == nil || e.made == nil || !e.after.settled || !e.made.settled || e.after.complains ||
-			!sameStatus(e.after.status(), e.made.status()) {
+			!sameStatus(e.after.status(), e.made.status()) ||
+			len(e.made.dependents) == 0 && !sameStatus(e.after.status(), f.base.status()) {
 			continue
 		}
 		left := superseded(f.base.dependents, e.after.dependents, e.made.dependents, old, fmt.Sprint(e.is))

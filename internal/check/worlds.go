@@ -70,7 +70,7 @@ func (f *found) worlds(s *operator) (all []place) {
 		if why := f.lacks.needed(all[i].name, all[i].why != ""); why != "" {
 			all[i].why, all[i].late = why, true
 		}
-		all[i].unsurged = !f.surges && slices.Contains([]string{"one-owner", "new-owner"}, all[i].name)
+		all[i].unsurged = f.neverSurges(s) && slices.Contains([]string{"one-owner", "new-owner"}, all[i].name)
 		if f.protects && all[i].deletes(s.owner) && all[i].why == "" {
 			all[i].why = "it keeps its deleted sample, " + f.of + ", and reports that: give a sample that it lets go"
 		}

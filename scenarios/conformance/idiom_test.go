@@ -100,10 +100,10 @@ func reconciler(name string, of schema.GroupVersionKind, sync idiom, kinds ...sc
 }
 
 // remembering returns a controller for Gardens and their ConfigMaps whose memory is empty at each start.
-func remembering(name string, start func(env *host.Env) idiom) host.Controller {
-	c := reconciler(name, gardens, nil, parts)
+func remembering(name string, start func(env *host.Env) idiom, kind schema.GroupVersionKind) host.Controller {
+	c := reconciler(name, gardens, nil, kind)
 	c.New = func(env *host.Env) host.Reconciler {
-		return reconciler(name, gardens, living(start(env)), parts).New(env)
+		return reconciler(name, gardens, living(start(env)), kind).New(env)
 	}
 	return c
 }

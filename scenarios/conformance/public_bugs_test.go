@@ -345,14 +345,15 @@ var publicBugs = []publicBug{
 	{"tigera/operator#3480", []host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(false), removesPlots(true)), plots)},
 		[]host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(true), removesPlots(true)), plots)},
 		"dependent-held", "finalizers-hold"},
+	{"ray-project/kuberay#715", []host.Controller{remembering("generates", generates(false), works)}, []host.Controller{remembering("generates", generates(true), works)}, "one-owner", "never-too-many"},
 	{"dragonflydb/dragonfly-operator#592", by(turnsOffUnseen(false)), by(turnsOffUnseen(true)), "name-taken", "dont-interfere"},
-	{"ai-dynamo/grove#782", []host.Controller{remembering("grove", expectsGeneration(false))},
-		[]host.Controller{remembering("grove", expectsGeneration(true))}, "recreated/background", "exact-sum"},
+	{"ai-dynamo/grove#782", []host.Controller{remembering("grove", expectsGeneration(false), parts)},
+		[]host.Controller{remembering("grove", expectsGeneration(true), parts)}, "recreated/background", "exact-sum"},
 	{"kubevirt/hyperconverged-cluster-operator#1813", by(seesLabelled(false)), by(seesLabelled(true)), "relabelled", "always-settle"},
 	{"stacklok/toolhive#5064", variables(false), variables(true), "one-owner", "never-fight"},
 	{"cuts long names", by(cuts(false)), by(cuts(true)), "long-names", "exact-sum"},
-	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true))},
-		[]host.Controller{onEdits(remembering("expects", expects(false)))}, "dependent-unseen", "exact-sum"},
+	{"waits for ever for what it created", []host.Controller{remembering("expects", expects(true), parts)},
+		[]host.Controller{onEdits(remembering("expects", expects(false), parts))}, "dependent-unseen", "exact-sum"},
 }
 
 // createsOrUpdates writes its dependents like controllerutil.CreateOrUpdate with SetControllerReference: it adopts any

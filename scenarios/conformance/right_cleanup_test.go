@@ -60,6 +60,7 @@ kind: Garden
 metadata: {name: web}
 spec: {size: 1, color: green}
 `},
+	{"deletes what has no reference", []host.Controller{reconciler("labels", gardens, finalized(plantsUnreferenced, removesLabelled(parts)), parts)}, ""},
 	{"a Namespace for each owner", []host.Controller{reconciler("spaces", gardens, finalized(makesSpace, removesSpace), namespaces)}, ""},
 	{"torn down in order", []host.Controller{reconciler("ordered", gardens, finalized(corrects, tearsDown), parts)}, ""},
 	{"waits until its dependents are gone", []host.Controller{reconciler("waits", gardens, finalized(sums, removesWorks), works)}, ""},
@@ -431,12 +432,17 @@ func removesLabelled(kind schema.GroupVersionKind) idiom {
 }
 
 // plantsAfar creates a ConfigMap in another namespace, with a label for its owner.
-func plantsAfar(a *at, owner *thing) error {
+func plantsAfar(a *at, owner *thing) error { return plantsIn("beds", a, owner) }
+
+// plantsUnreferenced creates a ConfigMap without a reference in the owner's namespace.
+func plantsUnreferenced(a *at, owner *thing) error { return plantsIn(owner.GetNamespace(), a, owner) }
+
+func plantsIn(namespace string, a *at, owner *thing) error {
 	next := a.dependent(owner, owner.GetNamespace()+"-"+owner.GetName())
-	next.SetNamespace("beds")
+	next.SetNamespace(namespace)
 	next.SetOwnerReferences(nil)
 	next.SetLabels(map[string]string{ownerLabel: fullLabel(owner)})
-	switch is := a.cachedAt(parts, "beds/"+next.GetName()); {
+	switch is := a.cachedAt(parts, namespace+"/"+next.GetName()); {
 	case is == nil:
 		return ifSame(func(a *at, _ *thing) error { return a.create(next) })(a, owner)
 	case is.GetLabels()[ownerLabel] != fullLabel(owner):

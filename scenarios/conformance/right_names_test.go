@@ -39,7 +39,7 @@ var rightNames = []right{
 	{"one owner at a time", []host.Controller{wakesAll("active", living(oldestIsActive), gardens, parts)}, ""},
 	{"first come, first served", []host.Controller{wakesAll("first", finalized(firstServed, releases), parts)}, gardenOf("{size: 2, color: green}")},
 	{"counted by a label", by(countsByLabel), ""},
-	{"generated names and expectations", []host.Controller{remembering("generates", generates)}, ""},
+	{"generated names and expectations", []host.Controller{remembering("generates", generates(true), parts)}, ""},
 }
 
 // namedByField creates its dependent with the name in its owner's spec, like k8s.io/sample-controller. Two owners with
@@ -204,42 +204,45 @@ func countsByLabel(a *at, owner *thing) error {
 }
 
 // generates lets the server generate the names of its dependents. It remembers a created dependent until its cache
-// contains it, for at most five minutes.
-func generates(env *host.Env) idiom {
-	made := map[string]map[string]time.Time{} // by the owner's UID and the dependent's name
-	return func(a *at, owner *thing) error {
-		uid := string(owner.GetUID())
-		if made[uid] == nil {
-			made[uid] = map[string]time.Time{}
-		}
-		own := slices.DeleteFunc(a.own(owner), func(d *thing) bool { return d.GetDeletionTimestamp() != nil })
-		for _, d := range own {
-			delete(made[uid], d.GetName())
-		}
-		for name, since := range made[uid] {
-			if env.Now().Sub(since) >= 5*time.Minute {
-				delete(made[uid], name)
+// contains it, for at most five minutes. Without remembers it is ray-project/kuberay#715: it creates more than the owner wants,
+// and deletes them later.
+func generates(remembers bool) func(*host.Env) idiom {
+	return func(env *host.Env) idiom {
+		made := map[string]map[string]time.Time{} // by the owner's UID and the dependent's name
+		return func(a *at, owner *thing) error {
+			uid := string(owner.GetUID())
+			if made[uid] == nil {
+				made[uid] = map[string]time.Time{}
 			}
-		}
-		if len(made[uid]) > 0 {
-			env.Queue.AddAfter(key(owner), 5*time.Minute)
+			own := slices.DeleteFunc(a.own(owner), func(d *thing) bool { return d.GetDeletionTimestamp() != nil })
+			for _, d := range own {
+				delete(made[uid], d.GetName())
+			}
+			for name, since := range made[uid] {
+				if env.Now().Sub(since) >= 5*time.Minute {
+					delete(made[uid], name)
+				}
+			}
+			if remembers && len(made[uid]) > 0 {
+				env.Queue.AddAfter(key(owner), 5*time.Minute)
+				return nil
+			}
+			size := int(max(intAt(owner, "spec", "size"), 0))
+			if len(own) > size {
+				slices.Reverse(own) // the last one first
+				return a.removeAll(own[:len(own)-size])
+			}
+			for range size - len(own) {
+				d := a.dependent(owner, "")
+				d.SetGenerateName(owner.GetName() + "-")
+				o, err := env.Client.Create(a, a.typed(d))
+				if err != nil {
+					return err
+				}
+				made[uid][o.(metav1.Object).GetName()] = env.Now()
+			}
 			return nil
 		}
-		size := int(max(intAt(owner, "spec", "size"), 0))
-		if len(own) > size {
-			slices.Reverse(own) // the last one first
-			return a.removeAll(own[:len(own)-size])
-		}
-		for range size - len(own) {
-			d := a.dependent(owner, "")
-			d.SetGenerateName(owner.GetName() + "-")
-			o, err := env.Client.Create(a, a.typed(d))
-			if err != nil {
-				return err
-			}
-			made[uid][o.(metav1.Object).GetName()] = env.Now()
-		}
-		return nil
 	}
 }
 
