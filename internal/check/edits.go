@@ -9,6 +9,7 @@ import (
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
@@ -168,6 +169,11 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 		return false, errMore
 	}
 	e.has = e.had
+	for _, rec := range r.writes() { // it may have more finalizers than in a run without edits
+		if after, is := rec.After.(metav1.Object); is {
+			f.holds(rec, after)
+		}
+	}
 	f.surge(r)
 	switch {
 	case r.settled:

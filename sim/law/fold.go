@@ -234,6 +234,13 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	p.createdUnseen.note(p, r, w)
 	p.gives(w)
 	note(p.puts, w)
+	if w.Before == nil && w.After != nil {
+		for _, f := range w.After.GetFinalizers() {
+			if !meta.ByPolicy(f) {
+				p.puts[f] = true
+			}
+		}
+	}
 	if !p.synced && p.early < 0 && r.Incarnation == p.incarnation {
 		p.early = r.Index
 	}

@@ -47,7 +47,7 @@ type process struct {
 	news   int               // record index of the last delivery
 
 	met           map[view.Key]bool // keys of all objects of the reconciled kind that were ever delivered
-	puts          map[string]bool   // finalizers that the process has added to existing objects
+	puts          map[string]bool   // finalizers that the process has added, also at a creation
 	gave          map[race]bool     // added owner references, except references to the reconciled object
 	known         view.Known        // objects of the kinds that the actor reconciles or manages
 	roofs         map[types.UID]int // programs only: owner -> maximum wanted by any received version; -1: no limit

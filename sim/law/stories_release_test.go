@@ -113,6 +113,12 @@ var _ = tells([]story{
 		t.user(a, b)
 		t.commit("rs", "update", a, b, b.held()).Saw = a
 	}},
+	{"FIN-1", "one that it created the object with", kept, func(t *tape) {
+		a, _ := t.family(1)
+		p := pod("p", a).as(func(o *thing) { o.Finalizers = []string{cleanup} })
+		t.commit("rs", "create", nil, nil, p)
+		t.commit("rs", "update", nil, p, p.as(func(o *thing) { o.Finalizers = nil }))
+	}},
 	{"FIN-1", "a deletion by its policy", kept, func(t *tape) {
 		a := app("a").held(orphanFinalizer)
 		t.exist(a)
