@@ -185,7 +185,8 @@ func added(m manifest, stored any) string {
 var holdsBack = regexp.MustCompile("(?i)delet|protect|prevent|retain|reclaim|keep|destroy|lock|terminat|finali|policy")
 
 // stranded deletes the sample after an edit, and sets e.ends. The edit is recorded in f.strands if the sample then stays
-// terminating and the controller reports nothing, or if a finalizer stays that the controller removes without the edit.
+// terminating and the controller reports nothing, or if a finalizer or an object stays that the controller removes without
+// the edit. An edit of a number is also tried with its undoing.
 func (f *found) stranded(s *operator, r *quiet, e *edit) error {
 	if !f.goes || len(f.finalizers) == 0 || !r.settled {
 		return nil
@@ -198,11 +199,32 @@ func (f *found) stranded(s *operator, r *quiet, e *edit) error {
 	switch e.ends = r.stored(s.owner) == nil; {
 	case f.strands != nil:
 	case e.ends && slices.ContainsFunc(f.frees, func(m manifest) bool { return added(m, r.stored(m)) != "" }),
+		e.ends && !holdsBack.MatchString(e.name) && !r.complains() && f.litters(r),
 		!e.ends && !holdsBack.MatchString(e.name) && !r.complains() && r.lastError() == s.complaint &&
 			sameStatus(now.Object["status"], f.base.status()):
 		f.strands = e
 	}
-	return nil
+	if _, number := e.was.(int64); !number || f.strands != nil || len(f.cleans[metav1.DeletePropagationBackground].alone) == 0 {
+		return nil
+	}
+	undone, err := s.run(s.owner)
+	if err != nil {
+		return err
+	}
+	defer undone.Stop()
+	if undone.merge(s.owner, e.patch(e.to)) == nil && undone.merge(s.owner, e.patch(e.from)) == nil &&
+		undone.remove(s.owner, metav1.DeletePropagationBackground) == nil && undone.settled && undone.stored(s.owner) == nil && f.litters(undone) {
+		f.strands, f.undone = e, true
+	}
+	return s.over()
+}
+
+// litters reports whether the deletion of the sample has left more objects without references than it leaves without an edit.
+func (f *found) litters(r *quiet) bool {
+	return slices.ContainsFunc(f.cleans[metav1.DeletePropagationBackground].alone, func(quiet remains) bool {
+		now := r.remains([]schema.GroupVersionKind{quiet.kind})[0]
+		return len(now.objects) > len(quiet.objects) && !now.in(quiet)
+	})
 }
 
 // editedAndDeleted is a case: the sample is edited and then deleted. There is no other owner that could use the user's
@@ -222,6 +244,10 @@ func (f *found) editedAndDeleted(s *operator) place {
 		p.why = f.known("in a quiet run, its deleted sample still exists at the end", deleting)
 	case e != nil:
 		p.user = append(p.user, patch(f.of, e.patch(e.to)), casefile.Action{Verb: "settle"})
+		if f.undone {
+			p.user = append(p.user, patch(f.of, e.patch(e.from)), casefile.Action{Verb: "settle"})
+		}
+		p.settledCheck = both(p.settledCheck, cleared(s.owner, f.cleans[metav1.DeletePropagationBackground].alone))
 	}
 	p.user = append(p.user, verbs("delete "+f.of+" --cascade=background")...)
 	return p

@@ -70,7 +70,8 @@ type found struct {
 	history  []*edit // edits and removals after which the number of dependents depends on earlier edits too
 	untried  int     // number of fields that were not edited
 	fights   *edit   // an edit after which the controller keeps writing and never settles
-	strands  *edit   // an edit after which the deleted sample stays terminating, or leaves a finalizer; or nil
+	strands  *edit   // an edit after which the deleted sample stays terminating, or leaves a finalizer or an object; or nil
+	undone   bool    // strands is undone before the deletion
 	waits    []*edit // edits after which the controller retries forever without writing
 	wants    *wants
 	surges   bool                                      // in a quiet run, the sample had more active dependents than before and after

@@ -23,6 +23,7 @@ import (
 type cleanUp struct {
 	removes []remains                 // for each deleted kind: the objects that remain if there is a second owner
 	there   []remains                 // for each deleted kind: the objects of both owners before the deletion
+	alone   []remains                 // for each deleted kind: the objects that remain if there is no second owner
 	leaves  []schema.GroupVersionKind // kinds that the controller does not delete
 }
 
@@ -75,7 +76,7 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 	for i, kind := range kinds {
 		switch {
 		case !had[i].in(alone[i]):
-			c.removes, c.there = append(c.removes, beside[i]), append(c.there, there[i])
+			c.removes, c.there, c.alone = append(c.removes, beside[i]), append(c.there, there[i]), append(c.alone, alone[i])
 		case len(had[i].objects) > 0 && len(f.finalizers) > 0:
 			c.leaves = append(c.leaves, kind)
 		}

@@ -302,6 +302,47 @@ func scales(keeps bool) idiom {
 	}
 }
 
+// plantsOfColor creates a ConfigMap without a reference, whose name contains the owner's color.
+func plantsOfColor(a *at, owner *thing) error {
+	next := a.dependent(owner, owner.GetName()+"-"+stringAt(owner, "spec", "color"))
+	next.SetOwnerReferences(nil)
+	next.SetLabels(map[string]string{ownerLabel: fullLabel(owner)})
+	if a.cached(next.GetName()) != nil {
+		return nil
+	}
+	return ignoreAlreadyExists(a.create(next))
+}
+
+// removesOfColor deletes the ConfigMap of the owner's present color only.
+func removesOfColor(a *at, owner *thing) error {
+	name := owner.GetName() + "-" + stringAt(owner, "spec", "color")
+	return ignoreNotFound(a.env.Client.Delete(a, parts, owner.GetNamespace(), name, metav1.DeleteOptions{}))
+}
+
+// storesForEach creates a claim for each of the owner's members. Claims of earlier members stay.
+func storesForEach(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		c := claim(owner, name)
+		if a.cached(name) != nil {
+			continue
+		}
+		if err := ignoreAlreadyExists(a.create(c)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removesStores deletes the claims of the owner's present members only.
+func removesStores(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		if err := ignoreNotFound(a.env.Client.Delete(a, claims, owner.GetNamespace(), name, metav1.DeleteOptions{})); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // publicBug is a bug of a public operator, and the operator with the fix. The code is written from the description in
 // the issue; it is not the operator's code.
 type publicBug struct {
@@ -345,6 +386,11 @@ var publicBugs = []publicBug{
 	{"tigera/operator#3480", []host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(false), removesPlots(true)), plots)},
 		[]host.Controller{reconciler("tigera", gardens, finalized(replacesPlot(true), removesPlots(true)), plots)},
 		"dependent-held", "finalizers-hold"},
+	{"opendatahub-io/opendatahub-operator#455", []host.Controller{reconciler("colors", gardens, finalized(plantsOfColor, removesOfColor), parts)},
+		[]host.Controller{reconciler("colors", gardens, finalized(plantsOfColor, removesLabelled(parts)), parts)}, "edited-and-deleted", "expect"},
+	{"strimzi/strimzi-kafka-operator#476", []host.Controller{reconciler("stores", gardens, finalized(storesForEach, removesStores), claims)},
+		[]host.Controller{reconciler("stores", gardens, finalized(storesForEach, removesLabelled(claims)), claims)},
+		"edited-and-deleted", "expect"},
 	{"ray-project/kuberay#715", []host.Controller{remembering("generates", generates(false), works)}, []host.Controller{remembering("generates", generates(true), works)}, "one-owner", "never-too-many"},
 	{"dragonflydb/dragonfly-operator#592", by(turnsOffUnseen(false)), by(turnsOffUnseen(true)), "name-taken", "dont-interfere"},
 	{"ai-dynamo/grove#782", []host.Controller{remembering("grove", expectsGeneration(false), parts)},

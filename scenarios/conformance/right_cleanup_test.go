@@ -315,14 +315,20 @@ func expiresFinished(a *at, owner *thing) error {
 
 // storesClaim creates a claim for its owner. The claim outlives the owner, so it has no reference to it.
 func storesClaim(a *at, owner *thing) error {
-	c := object(claims, owner.GetNamespace(), "data-"+owner.GetName())
+	c := claim(owner, "data-"+owner.GetName())
 	if a.cached(c.GetName()) != nil {
 		return nil
 	}
+	return ignoreAlreadyExists(a.create(c))
+}
+
+// claim returns a claim without a reference, and with a label for its owner.
+func claim(owner *thing, name string) *thing {
+	c := object(claims, owner.GetNamespace(), name)
 	c.Object["spec"] = map[string]any{"accessModes": []any{"ReadWriteOnce"},
 		"resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
 	c.SetLabels(map[string]string{ownerLabel: owner.GetName()})
-	return ignoreAlreadyExists(a.create(c))
+	return c
 }
 
 var statefulSets = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
