@@ -175,7 +175,7 @@ func (f *found) missing(s *operator, c *host.Controller, id string, about clause
 		declare = "a Go test (conformance.Test with Run) can declare "
 	}
 	switch {
-	case (id == "EXACT-1" || id == "EXACT-2") && s.Controller.Contract.Replicas == nil && s.Controller.Contract.MaxActive == nil:
+	case (id == "EXACT-1" || id == "EXACT-2" && (f.wants == nil || !f.neverSurges(s))) && s.Controller.Contract.Replicas == nil && s.Controller.Contract.MaxActive == nil:
 		return NotJudged + ": how many dependents it may briefly have too many, or lack, is not visible from " +
 			"outside: " +
 			declare + "Replicas, with MaxSurge and MaxUnavailable"
