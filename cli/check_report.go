@@ -244,7 +244,9 @@ func (c *checking) idles(op *operator, sample *check.File, idle *check.Idle) str
 	}
 	c.idle[idle.Why()] = sample.Name
 	text := "; --args, --env and --with FILE give it what it lacks"
-	if _, file := op.missing(idle, sample); file != "" {
+	if c.Test != "" {
+		text = "; the fields With and CRDs of the Subject give it objects that it lacks"
+	} else if _, file := op.missing(idle, sample); file != "" {
 		text = "; --with " + file + " gives it this object"
 	}
 	switch {
@@ -253,7 +255,7 @@ func (c *checking) idles(op *operator, sample *check.File, idle *check.Idle) str
 		for _, line := range idle.Printed {
 			c.say("  %s\n", render.Plain(strings.ReplaceAll(line, "\t", "  ")))
 		}
-	case len(idle.Printed) > 0:
+	case len(idle.Printed) > 0 && c.Test == "":
 		text += "; -v shows what it logged"
 	}
 	if len(c.Samples) == 0 {

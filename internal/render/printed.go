@@ -139,6 +139,8 @@ var (
 	stamp    = regexp.MustCompile(`^(\d{4}[-/]\d\d[-/]\d\d[T ][\d:.,]+(Z|[+-][\d:]+)?|\d+\.\d{3,}(e\+\d+)?)\s+`)
 	number   = regexp.MustCompile(`\d+`)
 	severe   = regexp.MustCompile(`(?i)^(error|fatal|panic|dpanic|critical)\b|\b(level|severity)="?(error|fatal|panic)|^fatal error:`)
+	// runner matches the lines that go test prints in a process that hosts a function.
+	runner = regexp.MustCompile(`^=== (RUN|PAUSE|CONT|NAME) `)
 	// refused matches the errors of the packages flag and pflag. The usage of a program follows, often in many lines.
 	refused = regexp.MustCompile(`^(flag provided but not defined: |unknown (shorthand )?flag: |flag needs an argument: |` +
 		`invalid (boolean )?value ".*" for (flag )?-|invalid argument ".*" for ".*" flag: )`)
@@ -158,6 +160,9 @@ func frame(lines []string, i int) bool {
 // logged returns a line without its time, and whether it reports an error. For the formats of zap, logr, slog and klog
 // it keeps only the message and the error.
 func logged(line string) (text string, wrong bool) {
+	if runner.MatchString(line) {
+		return "", false
+	}
 	if m := klog.FindStringSubmatch(line); m != nil {
 		text, wrong = m[2], m[1] == "E" || m[1] == "F"
 		if strings.HasPrefix(text, `"`) {

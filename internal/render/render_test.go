@@ -278,6 +278,14 @@ func TestDigestOfUsage(t *testing.T) {
 	}
 }
 
+// Lines of go test are no output of the program.
+func TestDigestOfATest(t *testing.T) {
+	errors, others := render.Digest([]string{"=== RUN   TestOperator", "Run returned: no widget", "=== CONT  TestOperator"})
+	if len(errors) > 0 || !slices.Equal(others, []string{"Run returned: no widget"}) {
+		t.Errorf("errors %q, others %q", errors, others)
+	}
+}
+
 // A JSON line may be truncated, for example in its stack trace. It is an error all the same.
 func TestDigestOfTruncatedJSON(t *testing.T) {
 	line := `{"level":"error","time":"2017-03-01T00:00:00Z","msg":"Reconciler error","n":3,"error":"no \"web\"","stacktrace":"main.main\n\t/a/ma`
