@@ -273,6 +273,7 @@ var hostedRoundTrip func(*Request) (*Response, error)
 		nothing("LookupMX(ctx context.Context, name string) ([]*MX, error)", "nil, ", "name"),
 		nothing("LookupNS(ctx context.Context, name string) ([]*NS, error)", "nil, ", "name"),
 		nothing("LookupTXT(ctx context.Context, name string) ([]string, error)", "nil, ", "name"),
+		{old: "	return DefaultResolver.lookupTXT(context.Background(), name)\n", new: "	return DefaultResolver.LookupTXT(context.Background(), name)\n"},
 		nothing("LookupAddr(ctx context.Context, addr string) ([]string, error)", "nil, ", "addr"),
 		imports(),
 	}},

@@ -101,6 +101,8 @@ func names() {
 	unknown(err)
 	_, err = r.LookupTXT(ctx, host)
 	unknown(err)
+	_, err = net.LookupTXT(host)
+	unknown(err)
 	_, err = r.LookupAddr(ctx, "192.0.2.1")
 	unknown(err)
 	if all, err := net.LookupHost("localhost"); err != nil || all[0] != "127.0.0.1" {
