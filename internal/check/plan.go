@@ -266,7 +266,11 @@ func (f *found) text(s *operator) string {
 		line("deletes", r.kind.Kind+" "+none+" when its owner is deleted")
 	}
 	for _, gvk := range cleans.leaves {
-		line("leaves", gvk.Kind+" "+none+" when its owner is deleted, though it puts a finalizer on it")
+		text := gvk.Kind + " " + none + " when its owner is deleted"
+		if len(f.finalizers) > 0 {
+			text += ", though it puts a finalizer on it"
+		}
+		line("leaves", text)
 	}
 	line("unknown", inOneLine(f.unknown)...)
 	if f.unsettled == "" { // otherwise the line above ends with it

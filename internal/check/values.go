@@ -139,7 +139,7 @@ func rewrites(gvk schema.GroupVersionKind, before, after []manifest) bool {
 
 // disposable are the kinds of objects that hold no data and can be created again.
 var disposable = []string{"Service", "Ingress", "NetworkPolicy", "PodDisruptionBudget", "HorizontalPodAutoscaler",
-	"Deployment", "DaemonSet", "CronJob"}
+	"Deployment", "DaemonSet", "CronJob", "Role", "RoleBinding"}
 
 // withoutChosen returns a copy of a spec without the values in chosenOnce.
 func withoutChosen(spec any) any {

@@ -77,7 +77,7 @@ func (f *found) cleansUp(s *operator, policy metav1.DeletionPropagation) (c clea
 		switch {
 		case !had[i].in(alone[i]):
 			c.removes, c.there, c.alone = append(c.removes, beside[i]), append(c.there, there[i]), append(c.alone, alone[i])
-		case len(had[i].objects) > 0 && len(f.finalizers) > 0:
+		case len(had[i].objects) > 0 && (len(f.finalizers) > 0 || !s.server.Kind(kind).Namespaced && len(there[i].objects) > len(had[i].objects)):
 			c.leaves = append(c.leaves, kind)
 		}
 	}

@@ -368,6 +368,7 @@ func TestLeaks(t *testing.T) {
 	}{
 		{"it retains", leavesPlot,
 			"  leaves      Plot without a reference when its owner is deleted, though it puts a finalizer on it\n"},
+		{"it retains, without a finalizer", living((*at).plot), "  leaves      Plot without a reference when its owner is deleted\n"},
 		{"another owner has it too", sharesPlot, "  deletes     Plot without a reference when its owner is deleted\n"},
 	} {
 		t.Run(x.name, func(t *testing.T) {
