@@ -41,7 +41,7 @@ func (w *Write) unseen(finalizer string) string {
 
 func (s *State) putOn(process, finalizer string) bool {
 	p := s.byProcess[process]
-	return p != nil && p.puts[finalizer]
+	return p != nil && (p.puts[finalizer] || p.includes[finalizer])
 }
 
 // mayTakeOff reports whether an actor may remove a finalizer, because the actor declares it or has added it. The

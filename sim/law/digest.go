@@ -147,6 +147,7 @@ func (s *State) digestProcess(p *process, hotLoop int, now time.Duration) uint64
 		}
 	}
 	sum += digestNames(p.puts)
+	sum = sum*31 + digestNames(p.includes)
 	for g := range p.gave { //detcheck:ordered a sum
 		sum += digestPair(g.object, g.owner, 1)
 	}

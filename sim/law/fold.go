@@ -237,7 +237,7 @@ func (p *process) noteWrite(r *sim.Record, w *Write) {
 	if w.Before == nil && w.After != nil {
 		for _, f := range w.After.GetFinalizers() {
 			if !meta.ByPolicy(f) {
-				p.puts[f] = true
+				p.includes[f] = true
 			}
 		}
 	}

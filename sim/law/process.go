@@ -47,7 +47,8 @@ type process struct {
 	news   int               // record index of the last delivery
 
 	met           map[view.Key]bool // keys of all objects of the reconciled kind that were ever delivered
-	puts          map[string]bool   // finalizers that the process has added, also at a creation
+	puts          map[string]bool   // finalizers that the process has added to existing objects
+	includes      map[string]bool   // finalizers with which it has created objects: they may come from a template
 	gave          map[race]bool     // added owner references, except references to the reconciled object
 	known         view.Known        // objects of the kinds that the actor reconciles or manages
 	roofs         map[types.UID]int // programs only: owner -> maximum wanted by any received version; -1: no limit
@@ -197,6 +198,7 @@ func (p *process) forgetRun() {
 	clear(p.gave)
 	clear(p.met)
 	clear(p.puts)
+	clear(p.includes)
 	clear(p.tried)
 }
 

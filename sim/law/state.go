@@ -89,7 +89,7 @@ func (s *State) addActor(sub Actor) {
 		return
 	}
 	p := &process{Actor: sub, early: -1, known: view.NewKnown(), queue: view.NewQueue(), met: map[view.Key]bool{},
-		puts: map[string]bool{}}
+		puts: map[string]bool{}, includes: map[string]bool{}}
 	if sub.moments&AtWrite != 0 && (sub.For.Kind == "" || len(sub.MayEdit) > 0) {
 		p.lookups = map[coords]lookup{}
 	}
