@@ -119,6 +119,12 @@ func TestCheckPasses(t *testing.T) {
 	}
 }
 
+// A given --time limits the number of schedules that --schedules asks for.
+func TestCheckTimeLimitsSchedules(t *testing.T) {
+	c := newChecked(t, current(t, "replicaset"))
+	c.run("-n", "5", "--time", "1ms").wants(t, exitUncovered, "left out")
+}
+
 // idle is a program that prints lines and does nothing else. It ends at once if ends is set.
 type idle struct {
 	host.Program
