@@ -139,8 +139,8 @@ const (
 	mostLonger     = 3
 )
 
-// rank returns the place of a sample: 0 if the operator creates objects for it or ends with it, 1 if that is unknown, 2 if it creates
-// nothing, and 3 if the sample cannot be checked.
+// rank returns the place of a sample: 0 if the operator creates objects for it or ends with it, 1 if that is unknown,
+// 2 if it creates nothing, and 3 if the sample cannot be checked.
 func (c *checking) rank(sample *check.File) int {
 	switch seen, is := c.glimpses[sample]; {
 	case !is:

@@ -47,10 +47,10 @@ func (p *Script) parts(b explore.Violation) []part {
 	return parts
 }
 
-// clears reports whether minimizing must keep a step that deletes an object, after a violation of a law about the end. It
-// must if a section contains the object with a ControllerRef, if the user patched or labeled the object before, or if the
-// user deleted an owner before and orphaned its dependents. A correct controller leaves this object alone, so without the
-// step it would violate the law too.
+// clears reports whether minimizing must keep a step that deletes an object, after a violation of a law about the
+// end. It must if a section contains the object with a ControllerRef, if the user patched or labeled the object
+// before, or if the user deleted an owner before and orphaned its dependents. A correct controller leaves this object
+// alone, so without the step it would violate the law too.
 func (p *Script) clears(b explore.Violation, step int) bool {
 	steps := p.program()
 	s := steps[step]

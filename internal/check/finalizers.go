@@ -69,8 +69,8 @@ func (f *found) deletions(s *operator) error {
 	return nil
 }
 
-// tends finds the kinds of which the controller deletes all objects that it created for the sample, before its finalizer lets
-// the sample go. These objects need no owner reference.
+// tends finds the kinds of which the controller deletes all objects that it created for the sample, before its
+// finalizer lets the sample go. These objects need no owner reference.
 func (f *found) tends(s *operator) error {
 	if len(f.bare) == 0 || len(f.finalizers) == 0 || s.lasts > 0 || len(s.Controller.Owns) > 0 {
 		return nil
@@ -184,9 +184,9 @@ func added(m manifest, stored any) string {
 // holdsBack matches fields that may delay the deletion of their owner on purpose.
 var holdsBack = regexp.MustCompile("(?i)delet|protect|prevent|retain|reclaim|keep|destroy|lock|terminat|finali|policy")
 
-// stranded deletes the sample after an edit, and sets e.ends. The edit is recorded in f.strands if the sample then stays
-// terminating and the controller reports nothing, or if a finalizer or an object stays that the controller removes without
-// the edit. An edit of a number is also tried with its undoing.
+// stranded deletes the sample after an edit, and sets e.ends. The edit is recorded in f.strands if the sample then
+// stays terminating and the controller reports nothing, or if a finalizer or an object stays that the controller
+// removes without the edit. An edit of a number is also tried with its undoing.
 func (f *found) stranded(s *operator, r *quiet, e *edit) error {
 	if !f.goes || len(f.finalizers) == 0 || !r.settled {
 		return nil
@@ -219,7 +219,8 @@ func (f *found) stranded(s *operator, r *quiet, e *edit) error {
 	return s.over()
 }
 
-// litters reports whether the deletion of the sample has left more objects without references than it leaves without an edit.
+// litters reports whether the deletion of the sample has left more objects without references than it leaves without
+// an edit.
 func (f *found) litters(r *quiet) bool {
 	return slices.ContainsFunc(f.cleans[metav1.DeletePropagationBackground].alone, func(quiet remains) bool {
 		now := r.remains([]schema.GroupVersionKind{quiet.kind})[0]

@@ -246,8 +246,9 @@ func (b *behind) String() string {
 	return fmt.Sprintf("%s after %s, which %s follows", &b.stays[0].mark, b.edit, &b.follows)
 }
 
-// leftBehind finds an edit of a text after which a dependent stays that belongs to the old text. Two schedules must agree. A
-// dependent may stay if an owner that is created with the edit has no dependents, and the status reports the difference.
+// leftBehind finds an edit of a text after which a dependent stays that belongs to the old text. Two schedules must
+// agree. A dependent may stay if an owner that is created with the edit has no dependents, and the status reports the
+// difference.
 func (f *found) leftBehind(s *operator) error {
 	edits, _ := f.keepers()
 	for _, e := range slices.Concat(edits, f.follows()) {

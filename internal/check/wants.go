@@ -194,8 +194,9 @@ func (f *found) surge(r *quiet) {
 	f.surges = f.surges || most > max(had, len(live))
 }
 
-// neverSurges reports whether an owner may not have more dependents than it wants for a moment: no quiet run has more, and
-// the dependents do work. Only those with fixed names may be passive, such as ConfigMaps: one too many of these does no harm.
+// neverSurges reports whether an owner may not have more dependents than it wants for a moment: no quiet run has
+// more, and the dependents do work. Only those with fixed names may be passive, such as ConfigMaps: one too many of
+// these does no harm.
 func (f *found) neverSurges(s *operator) bool {
 	return !f.surges && !slices.ContainsFunc(f.dependents, func(d manifest) bool {
 		return d.GetKind() != "Pod" && d.GetKind() != "Job" && !s.custom(d.GroupVersionKind()) && !slices.Contains(f.fixed, d.GetKind())

@@ -204,8 +204,8 @@ func countsByLabel(a *at, owner *thing) error {
 }
 
 // generates lets the server generate the names of its dependents. It remembers a created dependent until its cache
-// contains it, for at most five minutes. Without remembers it is ray-project/kuberay#715: it creates more than the owner wants,
-// and deletes them later.
+// contains it, for at most five minutes. Without remembers it is ray-project/kuberay#715: it creates more than the
+// owner wants, and deletes them later.
 func generates(remembers bool) func(*host.Env) idiom {
 	return func(env *host.Env) idiom {
 		made := map[string]map[string]time.Time{} // by the owner's UID and the dependent's name

@@ -122,12 +122,16 @@ func TestCommandHasItsOwnTimeSlice(t *testing.T) {
 		<-ctx.Done()
 		return ctx.Err()
 	}
-	w := started(t, program("ticks", run), slow{}, nil)
-	settles(t, w)
-	w.Stop()
-	if overtaken > 5 {
-		t.Errorf("%d of %d goroutines were preempted", overtaken, ticks)
+	for range 3 { // a busy machine may stop one run for a while
+		overtaken = 0
+		w := started(t, program("ticks", run), slow{}, nil)
+		settles(t, w)
+		w.Stop()
+		if overtaken <= 5 {
+			return
+		}
 	}
+	t.Errorf("%d of %d goroutines were preempted", overtaken, ticks)
 }
 
 // When a program is killed, its context ends before its requests fail. Requests that it sends afterwards fail.

@@ -90,8 +90,8 @@ func serve(run func(context.Context)) {
 	}
 }
 
-// mostStack is the maximal stack of a goroutine in bytes. An endless recursion that needs more time to use up its stack would
-// be reported as an endless loop.
+// mostStack is the maximal stack of a goroutine in bytes. An endless recursion that needs more time to use up its
+// stack would be reported as an endless loop.
 const mostStack = 64 << 20
 
 // bubbles is a setting without which no bubble can be made: modules for Go before 1.23 have another default.
