@@ -20,6 +20,7 @@ func takeOwnership(j *Judge, r *sim.Record) {
 	}
 	if w.Before != nil {
 		j.ownedLate(r)
+		j.circular(r)
 	}
 	if !w.Dependent {
 		return
@@ -46,6 +47,21 @@ func takeOwnership(j *Judge, r *sim.Record) {
 			}
 		}
 		j.Report(Informed, how)
+	}
+}
+
+// circular reports an object that gets a reference to its own dependent. If the dependent is deleted, the garbage
+// collector also deletes the object.
+func (j *Judge) circular(r *sim.Record) {
+	w := &j.write
+	for _, ref := range w.After.GetOwnerReferences() {
+		if meta.RefTo(w.Before, ref.UID) != nil {
+			continue
+		}
+		if o := j.state.Object(ref.UID); o != nil && meta.RefTo(o.Meta, w.After.GetUID()) != nil {
+			j.Exercise()
+			j.Report(Informed, "now belongs to its own dependent "+refName(&ref)+", with which the garbage collector deletes it")
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ var threeLaws = []*Law{{
 		"this owner. Only an object that all its owners share may have plain references instead, and it has the first " +
 		"one from the first write on. (b) A ControllerRef that it writes has the owner's UID, kind, name and " +
 		"apiVersion. (c) That owner is in reach. (d) A controller of kube-controller-manager adopts with " +
-		"blockOwnerDeletion set.",
+		"blockOwnerDeletion set. (e) No object refers to its own dependent.",
 	Needs:   Commits,
 	Outside: true,
 	New:     On(takeOwnership, sim.Commit),

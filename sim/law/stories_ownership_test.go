@@ -109,6 +109,18 @@ var _ = tells([]story{
 		t.exist(a)
 		t.commit("rs", "create", a, nil, pod("p", nil).owned(plain(a)))
 	}},
+	{"LAW-1", "a reference to its own dependent", broken, func(t *tape) {
+		a := set("a", 1)
+		p := pod("p", a)
+		t.exist(a, p)
+		t.commit("rs", "patch", a, a, a.owned(plain(p)))
+	}},
+	{"LAW-1", "a reference to another's dependent", kept, func(t *tape) {
+		a, b := set("a", 1), set("b", 1)
+		p := pod("p", b)
+		t.exist(a, b, p, pod("q", a))
+		t.commit("rs", "patch", a, a, a.owned(plain(p)))
+	}},
 	{"LAW-1", "the server drops the field", kept, func(t *tape) {
 		a, q := set("a", 1), pod("q", nil)
 		t.exist(a, q)
