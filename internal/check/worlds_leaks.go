@@ -251,6 +251,7 @@ type alike struct {
 	beside      []manifest // the objects that the owners need
 	first, last manifest   // the user deletes the first one
 	alone       []remains  // for each kind: the objects without owner references if only the last owner exists
+	status      any        // of the last owner then
 }
 
 // otherNamespace is the namespace of an owner that has the name of the sample.
@@ -320,7 +321,7 @@ func (f *found) apart(s *operator, a *alike) error {
 	}
 	defer r.Stop()
 	kinds := f.unowned()
-	a.alone = r.remains(kinds)
+	a.alone, a.status = r.remains(kinds), r.shown(a.last).Object["status"]
 	switch {
 	case len(f.dependents)+len(kinds) == 0:
 		a.why = "it creates nothing for its owners"
@@ -390,13 +391,16 @@ func (f *found) confusing(name string, a *alike) place {
 }
 
 // spared returns an error if, after the deletion of the first owner, there are fewer objects without references than
-// with only the last owner.
+// with only the last owner, and the last owner's status does not show it.
 func (a *alike) spared(user host.Client) error {
-	get := func(m manifest) error {
-		_, err := user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
-		return err
+	get := func(m manifest) (runtime.Object, error) {
+		return user.Get(context.Background(), m.GroupVersionKind(), m.GetNamespace(), m.GetName())
 	}
-	if get(a.first) == nil || get(a.last) != nil {
+	if _, err := get(a.first); err == nil {
+		return nil
+	}
+	last, err := get(a.last)
+	if err != nil || !sameStatus(object(last)["status"], a.status) {
 		return nil
 	}
 	for _, quiet := range a.alone {

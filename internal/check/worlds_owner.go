@@ -288,18 +288,20 @@ func (f *found) replaced(s *operator, surplus []manifest, err error) place {
 		return p
 	}
 	p.objects = append([]manifest{rival}, p.objects...)
-	var free []casefile.Action
+	var free, leave []casefile.Action
 	for _, d := range left {
 		theirs := owned(d.copiedOf(before, d.GetName()), rival)
 		if err := s.makes(theirs); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
+		leave = append(leave, gone(theirs))
 		held := s.Controller.Name + " sees=" + d.GetKind()
 		p.user = append(p.user, casefile.Action{Verb: "hold " + held}, gone(d), casefile.Action{Manifests: theirs.text()})
 		free = append(free, casefile.Action{Verb: "release " + held})
 	}
 	p.user = append(p.user, patch(f.of, e.patch(fewer)))
-	p.user = append(p.user, free...)
+	p.user = append(append(p.user, free...), verbs("wait")...)
+	p.user = append(p.user, leave...) // a controller may return an error as long as another owner's object has the name
 	return p
 }
 

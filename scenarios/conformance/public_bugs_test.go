@@ -377,6 +377,7 @@ var publicBugs = []publicBug{
 	{"kuadrant/authorino-operator#348", []host.Controller{reconciler("authorino", gardens,
 		finalized(overwritesPlotOfName, removesPlotOfName), plots)},
 		[]host.Controller{reconciler("authorino", gardens, keepsPlot(true), plots)}, "other-namespace", "never-fight"},
+	{"percona/everest-operator#418", by(belongsToFirst), by(needsNames), "one-owner", "take-ownership"},
 	{"owners overwrite a shared object each minute", []host.Controller{reconciler("overwrites", gardens, living(marksShared(true)))},
 		[]host.Controller{reconciler("overwrites", gardens, living(marksShared(false)))}, "two-owners", "never-fight"},
 	{"open-telemetry/opentelemetry-operator#3055", []host.Controller{reconciler("otel", gardens, living(publishesGreen(false)), parts, services)},
@@ -502,6 +503,14 @@ func exports(sure bool) idiom {
 	}
 }
 
+// exportsOwn is like exports. An object of another owner with the name of the export is an error.
+func exportsOwn(a *at, owner *thing) error {
+	if is := a.cached(owner.GetName() + "-export"); is != nil && !metav1.IsControlledBy(is, owner) {
+		return taken(is)
+	}
+	return exports(true)(a, owner)
+}
+
 // replacesAll replaces a dependent that differs from the wanted one. The wanted one has no finalizers; if keeps is set, it
 // has those of the existing dependent.
 func replacesAll(keeps bool) idiom {
@@ -545,6 +554,29 @@ func refersAfar(a *at, owner *thing) error {
 
 // plotOfName creates a plot whose name contains the owner's name, but not its namespace.
 func plotOfName(a *at, owner *thing) error { return a.plotNamed(owner, owner.GetName()+"-plot") }
+
+// claimsPlotOfName is like plotOfName. The owner's status says whether the plot belongs to another owner.
+func claimsPlotOfName(a *at, owner *thing) error {
+	if err := plotOfName(a, owner); err != nil {
+		return err
+	}
+	is, err := a.env.Client.Get(a, plots, "", owner.GetName()+"-plot")
+	if err != nil {
+		return ignoreNotFound(err)
+	}
+	theirs := is.(metav1.Object).GetLabels()[ownerLabel] != fullLabel(owner)
+	return a.reports(owner, "conflict", theirs)
+}
+
+// belongsToFirst gives the owner a reference to its first dependent.
+func belongsToFirst(a *at, owner *thing) error {
+	first := a.cached(wanted(owner)[0])
+	if first == nil || len(owner.GetOwnerReferences()) > 0 {
+		return needsNames(a, owner)
+	}
+	owner.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: parts.Kind, Name: first.GetName(), UID: first.GetUID()}})
+	return a.update(owner)
+}
 
 // overwritesPlotOfName is like plotOfName, but also takes over the plot of an owner with the same name in another namespace.
 func overwritesPlotOfName(a *at, owner *thing) error {

@@ -38,6 +38,9 @@ var rightNames = []right{
 	{"an object for all owners that each names", by(monitors), gardenOf("{size: 2, uses: default-monitoring}")},
 	{"one owner at a time", []host.Controller{wakesAll("active", living(oldestIsActive), gardens, parts)}, ""},
 	{"first come, first served", []host.Controller{wakesAll("first", finalized(firstServed, releases), parts)}, gardenOf("{size: 2, color: green}")},
+	{"a name in all namespaces, first come", []host.Controller{reconciler("claims", gardens,
+		finalized(claimsPlotOfName, removesLabelled(plots)), plots)}, ""},
+	{"an error for a name that another owner has", by(exportsOwn), gardenOf("{size: 2, color: green}")},
 	{"counted by a label", by(countsByLabel), ""},
 	{"generated names and expectations", []host.Controller{remembering("generates", generates(true), parts)}, ""},
 }
