@@ -105,7 +105,8 @@ func endsIt(err error) bool {
 const mostSiblings = 5
 
 // better replaces a sample that does not show much by a sample of its kind for which the operator creates and keeps more
-// objects, if there is one.
+// objects, if there is one. If the operator keeps objects for the sample but reports an error, it must report no error
+// for the other one: an error that it reports for each sample says nothing about the sample.
 func (g *glancing) better(i int) {
 	sample := g.op.Samples[i]
 	seen, is := g.glimpses[sample]
@@ -117,7 +118,7 @@ func (g *glancing) better(i int) {
 		if !g.hasTime() {
 			break
 		}
-		if seen, over := g.look(sibling, g.Time/9); !over && seen.err == nil && seen.left > most.left {
+		if seen, over := g.look(sibling, g.Time/9); !over && seen.err == nil && seen.left > most.left && (most.left == 0 || !seen.fails) {
 			best, most = sibling, seen
 		}
 	}

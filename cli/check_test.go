@@ -541,6 +541,45 @@ func TestCheckTriesSampleWithDependents(t *testing.T) {
 		" --sample b.yaml --replay testdata/threelaws/replicaset-two-owners/")
 }
 
+// A sample for which the operator creates an object and reports an error is not replaced by one with more objects and the
+// same error.
+func TestCheckKeepsSampleWithCommonError(t *testing.T) {
+	for _, common := range []bool{true, false} {
+		op := sloppy()
+		creates := op.New
+		op.New = func(env *host.Env) host.Reconciler {
+			return host.SyncFunc(func(ctx context.Context, key string) error {
+				ns, name, _ := strings.Cut(key, "/")
+				owner, err := env.Client.Get(ctx, op.For, ns, name)
+				if err != nil {
+					return nil
+				}
+				rs := owner.(*appsv1.ReplicaSet).DeepCopy()
+				if name == "b" {
+					_, _ = env.Client.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+						Namespace: ns, Name: "more", OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, op.For)}}})
+				}
+				if len(rs.Status.Conditions) == 0 && (common || name == "web") {
+					rs.Status.Conditions = []appsv1.ReplicaSetCondition{{Type: "Ready", Status: corev1.ConditionFalse,
+						Message: "no certificate yet"}}
+					if _, err := env.Client.UpdateStatus(ctx, rs); err != nil {
+						return err
+					}
+				}
+				return creates(env).Sync(ctx, key)
+			})
+		}
+		c := newChecked(t, op)
+		write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
+		next, err := check.Read("b.yaml", []byte(read(t, "b.yaml")))
+		must(t, err)
+		c.next = []*check.File{next}
+		if got := c.run("--time", "6s", "-n", "5", "--case", "one-owner").out; strings.Contains(got, "b.yaml is tried instead") == common {
+			t.Errorf("with the same error for both samples: %v\n%s", common, got)
+		}
+	}
+}
+
 // A case is explored even if its kept failure cannot be replayed.
 func TestCheckExploresBesideUnfitFailure(t *testing.T) {
 	c := newChecked(t, current(t, "replicaset"))
