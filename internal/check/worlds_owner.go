@@ -294,7 +294,7 @@ func (f *found) replaced(s *operator, surplus []manifest, err error) place {
 		if err := s.makes(theirs); err != nil {
 			p.why = "no copy of a " + d.GetKind() + " can be made: " + err.Error()
 		}
-		leave = append(leave, gone(theirs))
+		leave = append(leave, casefile.Action{Verb: gone(theirs).Verb + " --ignore-not-found"})
 		held := s.Controller.Name + " sees=" + d.GetKind()
 		p.user = append(p.user, casefile.Action{Verb: "hold " + held}, gone(d), casefile.Action{Manifests: theirs.text()})
 		free = append(free, casefile.Action{Verb: "release " + held})
