@@ -519,6 +519,15 @@ func TestCheckBeginsWithDependents(t *testing.T) {
 	}
 }
 
+// nextIsB adds b.yaml as a further sample of the kind: the same with another name.
+func (c *checked) nextIsB(t *testing.T) {
+	t.Helper()
+	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
+	next, err := check.Read("b.yaml", []byte(read(t, "b.yaml")))
+	must(t, err)
+	c.next = []*check.File{next}
+}
+
 // If the operator creates nothing for a sample, another sample of its kind is tried. A replay names this sample.
 func TestCheckTriesSampleWithDependents(t *testing.T) {
 	op := sloppy()
@@ -532,10 +541,7 @@ func TestCheckTriesSampleWithDependents(t *testing.T) {
 		})
 	}
 	c := newChecked(t, op)
-	write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
-	next, err := check.Read("b.yaml", []byte(read(t, "b.yaml")))
-	must(t, err)
-	c.next = []*check.File{next}
+	c.nextIsB(t)
 	c.run("--time", "6s", "--case", "two-owners").wants(t, scenarios.ExitFail,
 		"b.yaml is tried instead of config/samples/web.yaml, of the same kind: 1 object of what the operator creates for it",
 		" --sample b.yaml --replay testdata/threelaws/replicaset-two-owners/")
@@ -570,10 +576,7 @@ func TestCheckKeepsSampleWithCommonError(t *testing.T) {
 			})
 		}
 		c := newChecked(t, op)
-		write(t, "b.yaml", strings.Replace(set, "{name: web}", "{name: b}", 1))
-		next, err := check.Read("b.yaml", []byte(read(t, "b.yaml")))
-		must(t, err)
-		c.next = []*check.File{next}
+		c.nextIsB(t)
 		if got := c.run("--time", "6s", "-n", "5", "--case", "one-owner").out; strings.Contains(got, "b.yaml is tried instead") == common {
 			t.Errorf("with the same error for both samples: %v\n%s", common, got)
 		}
