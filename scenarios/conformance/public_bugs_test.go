@@ -505,8 +505,10 @@ func exports(sure bool) idiom {
 
 // exportsOwn is like exports. An object of another owner with the name of the export is an error.
 func exportsOwn(a *at, owner *thing) error {
-	if is := a.cached(owner.GetName() + "-export"); is != nil && !metav1.IsControlledBy(is, owner) {
-		return taken(is)
+	if is := a.cached(owner.GetName() + "-export"); is != nil {
+		if err := mine(owner, is); err != nil {
+			return err
+		}
 	}
 	return exports(true)(a, owner)
 }

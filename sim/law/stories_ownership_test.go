@@ -115,6 +115,14 @@ var _ = tells([]story{
 		t.exist(a, p)
 		t.commit("rs", "patch", a, a, a.owned(plain(p)))
 	}},
+	{"LAW-1", "a reference to its own dependent that the user has written", kept, func(t *tape) {
+		a := set("a", 1)
+		p := pod("p", a)
+		t.exist(a, p, pod("q", a))
+		b := a.owned(plain(p))
+		t.user(a, b)
+		t.commit("rs", "patch", a, b, b.labelled("other"))
+	}},
 	{"LAW-1", "a reference to another's dependent", kept, func(t *tape) {
 		a, b := set("a", 1), set("b", 1)
 		p := pod("p", b)
