@@ -75,6 +75,9 @@ func (p *Script) shrink(f *explore.Failing, budget int, enough func() bool) (*Co
 	subject := p.subject(parts, f)
 	subject.Enough = enough
 	small, err := explore.Shrink(subject, f.Violation, f.Schedule, budget)
+	if d := (*explore.Disagreement)(nil); errors.As(err, &d) {
+		d.Index, d.Seed = f.Index, f.Seed
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -292,6 +292,24 @@ func TestEarlyTimers(t *testing.T) {
 	}
 }
 
+// If an event on the other clock stops the alarm that is to fire, the alarm does not fire.
+func TestAlarmStoppedOnTheWay(t *testing.T) {
+	w := New(nil)
+	var fired []string
+	fire := func(name string) func() { return func() { fired = append(fired, name) } }
+	first := w.Clock.After(time.Second, "", "first", fire("first"))
+	w.Clock.Beside = func(to time.Duration) time.Duration {
+		if w.Clock.Stop(first) {
+			w.Clock.After(2*time.Second, "", "second", fire("second"))
+		}
+		return to
+	}
+	runAll(w)
+	if got := strings.Join(fired, " "); got != "second" {
+		t.Errorf("fired %q", got)
+	}
+}
+
 // In random runs, no early timer moves the clock beyond the horizon.
 func TestHorizonHoldsInDrawnRuns(t *testing.T) {
 	for seed := range uint64(200) {

@@ -192,8 +192,7 @@ func (w *World) Take(a Action) {
 func (w *World) perform(a Action) {
 	if a.Class == Timer {
 		if t := w.Clock.timers; a.Slot < len(t) && t[a.Slot].Label == a.Detail && t[a.Slot].Owner == a.Actor {
-			if x := t[a.Slot]; w.Clock.Reach(x.At) {
-				w.Clock.Stop(x)
+			if x := t[a.Slot]; w.Clock.Reach(x.At) && w.Clock.Stop(x) { // an event on the clock of Beside may stop the alarm
 				x.Fire()
 			}
 			return

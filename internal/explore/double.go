@@ -51,16 +51,25 @@ type trace struct {
 	steps    int
 	state    uint64
 	label    string
+	found    string // see violationOf
 }
 
 // traceOf returns the trace of a run. It takes the requests from the recorder's world, and releases the world.
 func traceOf(r *Recorder, out *Outcome) trace {
 	t := trace{trail: r.trail, sent: r.sent, entries: r.entries, hash: out.Hash, steps: out.Steps, state: out.State,
-		label: out.Label}
+		label: out.Label, found: violationOf(out)}
 	if r.world != nil {
 		t.requests, r.world = r.world.Requests(), nil
 	}
 	return t
+}
+
+// violationOf describes the first violation of a run.
+func violationOf(out *Outcome) string {
+	if len(out.Findings) == 0 {
+		return "no violation"
+	}
+	return out.Findings[0].text()
 }
 
 // clone copies the slices that the recorder's next run overwrites: all except the requests.
@@ -84,6 +93,8 @@ func disagree(a, b trace) *Disagreement {
 		d = &Disagreement{Step: a.steps,
 			First:  fmt.Sprintf("ended in %q (state %016x)", a.label, a.state),
 			Second: fmt.Sprintf("ended in %q (state %016x)", b.label, b.state)}
+	case a.found != b.found:
+		d = &Disagreement{Step: a.steps, First: a.found, Second: b.found}
 	default:
 		return nil
 	}

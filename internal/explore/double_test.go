@@ -86,6 +86,22 @@ func TestDisagreementNamesTheRequest(t *testing.T) {
 	}
 }
 
+// Two runs with equal histories but different violations differ.
+func TestDisagreementNamesTheViolation(t *testing.T) {
+	runs := 0
+	program := func(c sim.Choices) *Outcome {
+		runs++
+		out := adders(2, 0).run(c)
+		out.Findings = []Violation{{Law: fmt.Sprint("LAW-", runs), Text: "why", Step: 2}}
+		return out
+	}
+	_, _, err := Twice(program, func() *Recorder { return Record(NewUniform(1)) })
+	want := ": first LAW-1 at step 2 (why), then LAW-2 at step 2 (why)"
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 // A program that cannot be run ends the exploration with its error. The error may occur in run 0, which measures the
 // length for PCT, in another run, or in a repeated run.
 func TestUnfit(t *testing.T) {

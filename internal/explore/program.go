@@ -1,6 +1,10 @@
 package explore
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"fmt"
+
+	"github.com/threelaws/threelaws/sim"
+)
 
 // Runner makes a world from a cold start and runs it to its end. All decisions come from c, and the result depends only
 // on them. It makes one world, and passes c to it before the first choice. It ends at the first violation.
@@ -34,6 +38,8 @@ type Violation struct {
 
 // Same reports whether both are violations of the same law, and Informed is equal.
 func (b Violation) Same(c Violation) bool { return b.Law == c.Law && b.Informed == c.Informed }
+
+func (b Violation) text() string { return fmt.Sprintf("%s at step %d (%s)", b.Law, b.Step, b.Text) }
 
 // Failing is a run that violated a law.
 type Failing struct {

@@ -1,6 +1,11 @@
 package explore
 
-import "github.com/threelaws/threelaws/sim"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/threelaws/threelaws/sim"
+)
 
 // Recorder records the choices of another source. It also records the run's hash before each decision about an action.
 type Recorder struct {
@@ -61,6 +66,9 @@ func (r *Recorder) Next(w *sim.World, enabled []sim.Action) int {
 	case i >= 0:
 		r.step++
 		a := enabled[i]
+		if first := slices.IndexFunc(enabled, a.Same); first != i {
+			panic(fmt.Sprintf("explore: actions %d and %d at step %d have the key %q", first, i, r.step, a.Key()))
+		}
 		r.entries = append(r.entries, Entry{Action: a, Step: r.step, Default: i == 0 && a.Class != sim.Fault})
 	case !r.Ended():
 		r.entries = append(r.entries, Entry{Kind: Leave, Step: r.step, Default: true})

@@ -48,7 +48,7 @@ func (s *Shrunk) String() string {
 // Shrink minimizes a run that violates a law. The result violates the same law, with the same value of Informed, and
 // its Cause is part of the first run's Cause. Shrink prefers fewer parts, then fewer faults, then fewer deviations from
 // the default schedule, then fewer steps. It stops after budget runs, after a million steps in total, or when
-// subject.Enough returns true. It returns an error if the given schedule does not violate the law.
+// subject.Enough returns true. It returns a [*Disagreement] if the given schedule does not violate the law.
 func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) (*Shrunk, error) {
 	s := &shrinker{
 		subject: subject,
@@ -57,7 +57,7 @@ func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) 
 		tried:   map[uint64]struct{}{},
 	}
 	if !s.try(make([]bool, len(subject.Parts)), from) {
-		return nil, fmt.Errorf("the schedule to be shrunk does not violate %s", violation.Law)
+		return nil, s.differs()
 	}
 	for s.round() {
 	}
@@ -78,13 +78,23 @@ func Shrink(subject Shrinkable, violation Violation, from Schedule, budget int) 
 	return b, nil
 }
 
+// differs describes that the run to be shrunk and its replay have different violations.
+func (s *shrinker) differs() *Disagreement {
+	d := &Disagreement{Step: s.target.Step, First: s.target.text(), Second: violationOf(s.first)}
+	if w := s.record.world; w != nil {
+		d.Program = len(w.Requests()) > 0
+	}
+	return d
+}
+
 // shrinker holds the smallest failing run so far.
 type shrinker struct {
 	subject Shrinkable
 	target  Violation
 	budget  int
 	runs    int
-	steps   int // sum of the steps of all runs
+	steps   int      // sum of the steps of all runs
+	first   *Outcome // of the schedule given to [Shrink]
 	best    *Shrunk
 	size    size
 	tried   map[uint64]struct{} // hashes of the arguments of all calls of try
@@ -140,6 +150,9 @@ func (s *shrinker) try(removed []bool, entries Schedule) bool {
 	s.record.Reset(Follow(entries))
 	out := p(&s.record)
 	s.steps += out.Steps
+	if s.first == nil {
+		s.first = out
+	}
 	violation, ok := s.violated(out)
 	if !ok {
 		return false

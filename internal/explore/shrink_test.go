@@ -180,8 +180,10 @@ func TestShrinkIsDeterministicAndKeepsToItsBudget(t *testing.T) {
 	if err != nil || long.Runs != 5 || long.Minimal {
 		t.Errorf("%v, %v", long, err)
 	}
-	if _, err := Shrink(just(toy.run), Violation{Law: "another"}, from, 100); err == nil {
-		t.Error("the schedule does not violate that law, but it was shrunk")
+	want := "two runs of one schedule differ at step 3: first another at step 3 (as planted), then " + violation.text()
+	_, err = Shrink(just(toy.run), Violation{Law: "another", Text: "as planted", Step: 3}, from, 100)
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
 	}
 }
 

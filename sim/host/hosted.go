@@ -104,6 +104,12 @@ func (g *hosted) collect() {
 	}
 	for _, c := range fresh {
 		g.adopt(c)
+	}
+	distinguish(fresh)
+	for _, c := range fresh {
+		c.key = unused(c.key, func(key string) bool {
+			return slices.ContainsFunc(g.calls, func(d *Call) bool { return d.key == key })
+		})
 		if since, ok := spoken[c.Thread]; ok {
 			c.since = since // the goroutine may continue the same work
 		}
@@ -113,10 +119,7 @@ func (g *hosted) collect() {
 		g.begun = g.begun || !c.Watches && c.Request.Verb != fakeapi.List
 		g.calls = append(g.calls, c)
 	}
-	g.distinguish()
-	slices.SortStableFunc(g.calls, func(a, b *Call) int {
-		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest))
-	})
+	slices.SortFunc(g.calls, func(a, b *Call) int { return strings.Compare(a.key, b.key) })
 }
 
 func (g *hosted) adopt(c *Call) {
@@ -125,15 +128,28 @@ func (g *hosted) adopt(c *Call) {
 	c.key = c.name()
 }
 
-// distinguish sets the digests of calls with the same key, so that these calls can be sorted by content.
-func (g *hosted) distinguish() {
+// distinguish sorts calls with the same key by their content.
+func distinguish(calls []*Call) {
 	seen := map[string]*Call{}
-	for _, c := range g.calls {
+	for _, c := range calls {
 		if first := seen[c.key]; first != nil {
 			first.digest, c.digest = first.content(), c.content()
 		}
 		seen[c.key] = c
 	}
+	slices.SortStableFunc(calls, func(a, b *Call) int {
+		return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.digest, b.digest))
+	})
+}
+
+// unused returns the key, or the key with a number ("key #2") if it is taken. A replay finds actions by their keys, so no
+// two actions that are enabled at once may have the same.
+func unused(key string, taken func(string) bool) string {
+	other := key
+	for n := 2; taken(other); n++ {
+		other = fmt.Sprintf("%s #%d", key, n)
+	}
+	return other
 }
 
 func (g *hosted) sign(c *Call, r *sim.Record) {
@@ -186,21 +202,13 @@ func (g *hosted) offer(into []sim.Action) []sim.Action {
 	calls := len(into)
 	for i, s := range g.streams {
 		if !g.held[s.Kind] && g.waiting(s) > 0 {
-			into = append(into, sim.Action{Class: sim.Deliver, Actor: name, Detail: g.detail(s), Slot: i})
+			into = append(into, sim.Action{Class: sim.Deliver, Actor: name, Detail: s.name, Slot: i})
 		}
 	}
 	slices.SortStableFunc(into[calls:], func(a, b sim.Action) int {
 		return cmp.Compare(g.streams[a.Slot].queue[0].is.version, g.streams[b.Slot].queue[0].is.version)
 	})
 	return into
-}
-
-// detail names a watch of the process: its kind, and its selector if it has one.
-func (g *hosted) detail(s *Stream) string {
-	if s.scope == "" {
-		return s.Kind.GVK.Kind
-	}
-	return s.Kind.GVK.Kind + " " + s.scope
 }
 
 func (g *hosted) take(x sim.Action) {
@@ -230,10 +238,11 @@ func (g *hosted) answer(i int) {
 		g.listed(c.Request, c.at)
 	}
 	if c.Stream != nil {
-		g.streams = append(g.streams, c.Stream)
-		slices.SortStableFunc(g.streams, func(a, b *Stream) int {
-			return cmp.Or(strings.Compare(g.detail(a), g.detail(b)))
+		c.Stream.name = unused(strings.TrimSpace(k.GVK.Kind+" "+c.Stream.scope), func(name string) bool {
+			return slices.ContainsFunc(g.streams, func(s *Stream) bool { return s.name == name })
 		})
+		g.streams = append(g.streams, c.Stream)
+		slices.SortFunc(g.streams, func(a, b *Stream) int { return strings.Compare(a.name, b.name) })
 	}
 	g.program.Answer(c)
 }

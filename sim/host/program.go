@@ -102,7 +102,7 @@ type Call struct {
 	of        requester
 	state     workerState
 	key       string
-	digest    uint64     // digest of the content, to sort calls with equal keys; 0 if a program has only one with this key
+	digest    uint64     // digest of the content, to sort new calls with equal keys; 0 if a program has only one with this key
 	asked     int        // the length of the history when the call was made
 	since     int        // the length of the history when the goroutine began its current work
 	at        uint64     // the revision of the list in the answer
@@ -197,6 +197,7 @@ type Stream struct {
 
 	source *fakeapi.Watch
 	scope  string // what the watch selects, in the form of scopeOf; "" for all objects
+	name   string // the kind and the scope, with a number if another open watch of the process has the same
 	queue  []pending
 	closed func() bool
 	ended  bool // the server sends no more events
