@@ -791,7 +791,7 @@ func TestCheckInTime(t *testing.T) {
 	c.run("--time", "1ms", "--workers", "1").wants(t, exitUncovered, "watching the operator in quiet runs: config/samples/",
 		"  unknown     no time was left to find out whether another owner can exist beside the sample, ",
 		"  one-owner              1 schedule, ",
-		" 1 of 34 cases were explored, ",
+		": no law is violated, but there was no time for ", " 1 of 34 cases were explored, ",
 		"explored in fewer than 5 schedules, so set a longer --time: one-owner\n", "left out, so set a longer --time: faults, two-owners, ",
 		"1 of 2 samples left out: name one with --sample FILE, or set --time 1m to check all of them\n",
 		"config/samples/second.yaml: left out, because the time was over\n")

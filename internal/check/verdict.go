@@ -214,12 +214,20 @@ func unless(known bool, why string) string {
 	return why
 }
 
+// fits reports whether a case can be run, as far as there was time to find out.
+func (p *Plan) fits(name string) bool {
+	return slices.ContainsFunc(p.Cases, func(c DerivedCase) bool { return c.Name == name && (c.Skip == "" || c.Late) })
+}
+
 // Summary formats the verdicts and the numbers of cases and schedules.
 func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
-	explored, schedules, failed, kept := 0, 0, 0, ""
+	explored, left, schedules, failed, kept := 0, 0, 0, 0, ""
 	var failing []string // cases with failures; if no law is violated, these are failed expectations
 	for _, t := range cases {
 		if t.X == nil || t.X.Schedules == 0 && len(t.X.Failures) == 0 { // the check was interrupted before this case
+			if p.fits(t.Name) {
+				left++
+			}
 			continue
 		}
 		explored++
@@ -250,6 +258,9 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	}
 	kind := p.Controller.For.Kind
 	verdict := kind + ": no law is violated in what was tried"
+	if left > explored {
+		verdict = fmt.Sprintf("%s: no law is violated, but there was no time for %d cases", kind, left)
+	}
 	if n[Accepted] > 0 {
 		verdict += ", except for what is accepted"
 	}
