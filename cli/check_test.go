@@ -20,6 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/threelaws/threelaws/controllers"
@@ -346,6 +347,21 @@ func TestCheckAddsNoRefusedSample(t *testing.T) {
 	write(t, "other.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: other}\nspec: {ports: [{port: -1}]}\n")
 	c.run("-n", "5").wants(t, scenarios.ExitUsage, "Service default/other of other.yaml is added: the sample names it\n",
 		"Service default/other is left out again: the server refuses svc/other: ", "it did nothing for its owner")
+}
+
+// If a sample was added to another sample, and the server refuses it in its own file, it stays in its own file.
+func TestCheckRefusesSampleThatWasAdded(t *testing.T) {
+	op := idle{lines: func(int) []string { return nil }}.hosted()
+	op.For = schema.GroupVersionKind{}
+	c := newChecked(t, op)
+	c.samples = []string{"other.yaml"}
+	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, env: [{name: CLUSTER, value: other}]}", 1))
+	write(t, "other.yaml", "apiVersion: v1\nkind: Service\nmetadata: {name: other, namespace: default}\nspec: {ports: [{port: -1}]}\n")
+	got := c.run("-n", "5")
+	got.wants(t, scenarios.ExitUsage, "Service default/other is left out again: ", "other.yaml:4: the server refuses svc/other: ")
+	if n := strings.Count(got.out, " is left out again: "); n != 1 {
+		t.Errorf("%d objects are left out again:\n%s", n, got.out)
+	}
 }
 
 // An object of a file is added even if the operator creates something without it, unless the operator creates the object.

@@ -87,15 +87,18 @@ func (op *operator) leaveOut(err error) (argument string) {
 	return op.LeaveOut(match[1] + match[2])
 }
 
-// takeBack removes an object that was added to a sample, if the server refuses it according to err. It returns this object,
-// or nil.
+// takeBack removes an object that was added to the sample, if the server refuses it according to err. It returns this
+// object, or nil. An object of the sample's own file stays, even if it was added to another sample.
 func (op *operator) takeBack(err error, sample *check.File) *unstructured.Unstructured {
 	o := check.RefusedObject(err)
-	if o == nil || !slices.ContainsFunc(op.referrals, func(of *unstructured.Unstructured) bool { return same(of, o) }) {
+	i := slices.IndexFunc(sample.Objects, func(of check.Object) bool {
+		return o != nil && slices.Contains(op.referrals, of.Unstructured) && same(of.Unstructured, o)
+	})
+	if i < 0 {
 		return nil
 	}
 	op.refused = append(op.refused, o)
-	sample.Objects = slices.DeleteFunc(slices.Clone(sample.Objects), func(of check.Object) bool { return same(of.Unstructured, o) })
+	sample.Objects = slices.Delete(slices.Clone(sample.Objects), i, i+1)
 	return o
 }
 
