@@ -21,6 +21,9 @@ type Clock struct {
 	// has reached.
 	Beside func(to time.Duration) time.Duration
 
+	// Passed, if set, is called after each call of Beside. A long time is divided into several calls.
+	Passed func()
+
 	elapsed time.Duration
 	seq     uint64
 	timers  []*Alarm // sorted, see compareAlarms
@@ -84,15 +87,26 @@ func (c *Clock) Advance(d time.Duration) {
 // Reach moves the clock to a time since Epoch, like [Clock.Advance]. If an event happens earlier on the clock of
 // Beside, Reach stops there and returns false.
 func (c *Clock) Reach(to time.Duration) bool {
-	if to > c.elapsed {
-		came := to
-		if c.Beside != nil {
-			came = c.Beside(to)
-		}
-		c.elapsed = min(to, max(came, c.elapsed))
+	if c.Beside == nil {
+		c.elapsed = max(to, c.elapsed)
 	}
-	return to <= c.elapsed
+	for c.elapsed < to {
+		next := min(to, c.elapsed+stride)
+		came := c.Beside(next)
+		c.elapsed = min(next, max(came, c.elapsed))
+		if c.Passed != nil {
+			c.Passed()
+		}
+		if came < next {
+			return false
+		}
+	}
+	return true
 }
+
+// stride is the longest time of a call of Beside. A program that polls may need minutes of real time for a day, but a
+// program that needs too long for one call counts as one that hangs.
+const stride = 10 * time.Minute
 
 // due returns how many timers can fire next. These are the overdue timers, or if there are none, the earliest timers.
 func (c *Clock) due() int {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -236,6 +237,16 @@ func TestBadPrograms(t *testing.T) {
 				t.Errorf("%v\ndoes not match %s", b, test.violation)
 			}
 		})
+	}
+}
+
+// A program that uses CPU time at regular times is in no endless loop, whatever the time that passes without a request.
+func TestPollsForHours(t *testing.T) {
+	w := run(t, program(t, "bare", "polls").Controller(keeper), sim.Zero{}, nil)
+	defer w.Stop()
+	w.Settle(trial.Limits{Writes: 1000, Steps: 20_000, For: 150 * time.Minute})
+	if b := w.Broken(); b != nil {
+		t.Error(b)
 	}
 }
 

@@ -172,6 +172,7 @@ func (t *Trial) Settle(l Limits) Settling {
 	s, look, beats := Settling{}, firstLook, false
 	dog := steptimeout.Watch(t.Judge.Evaluating)
 	defer dog.End()
+	t.World.Clock.Passed = dog.Step
 	for {
 		enabled := t.World.Enabled()
 		if l.For > 0 && t.idleUntil(enabled) > end {

@@ -453,6 +453,15 @@ func keep(client *http.Client, m object, does string) {
 		go spin(wake)
 		for range wake {
 		}
+	case "polls": // it uses some CPU time each minute
+		once.Do(func() {
+			go func() {
+				for {
+					time.Sleep(time.Minute)
+					work()
+				}
+			}()
+		})
 	case "closed": // a goroutine reads a closed channel until another goroutine stops it
 		closed, begun, stop := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		close(closed)

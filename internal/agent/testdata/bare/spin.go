@@ -11,3 +11,12 @@ func spin(wake chan struct{}) {
 }
 
 func depth(n int) int { return depth(n+1) + 1 }
+
+var sum uint32
+
+// work uses CPU time.
+func work() {
+	for i := range uint32(1 << 24) {
+		sum = sum*31 + i
+	}
+}
