@@ -197,6 +197,20 @@ func TestCheckIdleWithoutAnotherSample(t *testing.T) {
 	}
 }
 
+// An operator that works by the clock logs when it works next.
+func TestCheckIdleUntilLater(t *testing.T) {
+	for at, want := range map[string]string{"2017-03-01T19:00:00Z": "--for 19h1m0s ", "2017-03-01T20:00:00.5+01:00": "--for 19h1m0s ",
+		"2017-03-01T00:00:00Z": "", "2019-03-01T00:00:00Z": ""} {
+		c := newChecked(t, idle{lines: func(int) []string {
+			return []string{`{"level":"info","ts":"2017-03-01T00:00:00Z","msg":"not yet","next":"` + at + `"}`}
+		}}.hosted())
+		got := c.run("-n", "5").err
+		if strings.Contains(got, "; its log contains a later time: ") != (want != "") || !strings.Contains(got, want) {
+			t.Errorf("%s:\n%s", at, got)
+		}
+	}
+}
+
 // If an operator logs that an object of another kind does not exist, and another sample has this object, the object is
 // added in the namespace where the operator looks for it.
 func TestCheckAddsObjectOfAnotherSample(t *testing.T) {

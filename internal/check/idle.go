@@ -7,11 +7,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/internal/render"
 	"github.com/threelaws/threelaws/sim"
 )
@@ -142,6 +144,13 @@ func (r *quiet) didNothing() *Idle {
 	for _, what := range r.s.Sample.pruned {
 		i.Text += "; " + what.Error()
 	}
+	if kinds := r.without(); len(kinds) > 0 {
+		i.Text += "; it found no " + strings.Join(kinds, ", ")
+	}
+	if after := r.later(); after > 0 {
+		i.Text += fmt.Sprintf("; its log contains a later time: --for %s makes the world last until then",
+			after.Truncate(time.Minute)+time.Minute)
+	}
 	i.Made, i.Left = r.made()
 	i.Ends = r.of.Down && r.s.survives
 	i.Printed = r.printed()
@@ -150,6 +159,43 @@ func (r *quiet) didNothing() *Idle {
 		i.Text += "; " + unserved(paths)
 	}
 	return i
+}
+
+// without returns the kinds that the program has listed or watches, and of which no object exists.
+func (r *quiet) without() (names []string) {
+	note := func(k *fakeapi.Kind) {
+		if k != nil && r.Server.Len(k) == 0 && !told(sim.Ref{Kind: k.GVK.Kind}) {
+			names = appendOnce(names, k.GVK.Kind)
+		}
+	}
+	for n := range r.World.History.Len() {
+		if rec := r.World.History.At(n); rec.Op == sim.Read && rec.Process == r.process && rec.Object.Name == "" {
+			note(r.Server.KindNamed(rec.Object.Kind))
+		}
+	}
+	if p := r.Cluster.Process(r.process); p != nil {
+		for _, k := range p.Watches() {
+			note(k)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+var timestamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`)
+
+// later returns the earliest time in the program's output that is after the end of the world, as the time since the
+// world's start. If there is none in the next month, it returns 0. A program that works by the clock logs when it works
+// next.
+func (r *quiet) later() (first time.Duration) {
+	now := r.World.Clock.Elapsed()
+	for _, text := range timestamp.FindAllString(strings.Join(r.printed(), "\n"), -1) {
+		at, err := time.Parse(time.RFC3339, text)
+		if after := at.Sub(sim.Epoch); err == nil && after > now && after < now+31*24*time.Hour && (first == 0 || after < first) {
+			first = after
+		}
+	}
+	return first
 }
 
 // made counts the objects that the program has created for its sample, and those of them that still exist. An object

@@ -10,7 +10,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
 	"github.com/threelaws/threelaws/internal/check"
@@ -47,6 +49,22 @@ func TestMistakes(t *testing.T) {
 			s.Run = func(ctx context.Context, _ *rest.Config) error { <-ctx.Done(); return nil }
 		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (0 requests, " +
 			"none of which was refused; it does not watch Widget)"},
+		"a program that looks for what is not there": {func(s *Subject) {
+			s.Controller = host.Controller{}
+			s.Run = func(ctx context.Context, c *rest.Config) error {
+				client, err := dynamic.NewForConfig(c)
+				if err != nil {
+					return err
+				}
+				secrets := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"})
+				if _, err := secrets.List(ctx, metav1.ListOptions{}); err != nil {
+					return err
+				}
+				<-ctx.Done()
+				return nil
+			}
+		}, "", "it did nothing for its owner: in a world with widget/sample program has written nothing (1 requests, " +
+			"none of which was refused; it does not watch Widget); it found no Secret"},
 		"a program that requests a page that is not served": {func(s *Subject) {
 			s.Controller = host.Controller{}
 			s.Run = func(_ context.Context, c *rest.Config) error {
