@@ -141,7 +141,8 @@ func (p *Plan) String() string { return p.found.text(p.subject) }
 func (c *DerivedCase) World(before []Tried) *casefile.Case {
 	w := c.place.whole(c.plan.subject, c.plan.Controller)
 	s := c.plan.subject
-	w.Laws = s.asks(before, &w.Controllers[0].Contract)
+	w.Laws = s.asks(slices.DeleteFunc(slices.Clone(before), func(t Tried) bool { return t.Name == c.place.graverThan }),
+		&w.Controllers[0].Contract)
 	told := s.told(before)
 	w.Invariants = slices.DeleteFunc(slices.Clone(w.Invariants), func(v *law.Invariant) bool {
 		return slices.Contains(told, v.ID)

@@ -28,10 +28,11 @@ type place struct {
 	user         []casefile.Action
 	faults       map[string]int
 	settledCheck scenarios.Func
-	sameEnd      bool // compare the settled world with that of a quiet run
-	uncounted    bool // the number of dependents is not judged
-	unsurged     bool // an owner never has more dependents than it wants, because it has not in quiet runs
-	countsMarked bool // the number of the sample's dependents is judged only while the sample has the annotation other
+	graverThan   string // another case: if it has violated a law, this case still judges that law
+	sameEnd      bool   // compare the settled world with that of a quiet run
+	uncounted    bool   // the number of dependents is not judged
+	unsurged     bool   // an owner never has more dependents than it wants, because it has not in quiet runs
+	countsMarked bool   // the number of the sample's dependents is judged only while the sample has the annotation other
 }
 
 // few contains the faults of most cases, with the number of each in a run.

@@ -22,7 +22,7 @@ const theirName = "threelaws-others"
 // lookalikes returns the cases with objects that look like dependents.
 func (f *found) lookalikes(s *operator) []place {
 	orphans := place{name: "orphan", objects: f.both(s), faults: few}
-	others := place{name: "somebody-elses", objects: f.both(s), faults: few}
+	others := place{name: "somebody-elses", objects: f.both(s), faults: few, graverThan: orphans.name}
 	race := place{name: "rival-for-an-orphan", objects: f.both(s), faults: few}
 	dying := f.dying(s)
 	all := []*place{&orphans, &others, &race, &dying}
