@@ -1,9 +1,11 @@
 package host
 
 import (
+	"cmp"
 	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/threelaws/threelaws/fakeapi"
 )
@@ -31,7 +33,7 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 	var err *apierrors.StatusError
 	switch f.Code {
 	case 409:
-		err = apierrors.NewConflict(gr, req.Name, errors.New("the object has been modified; "+
+		err = apierrors.NewConflict(gr, nameIn(req), errors.New("the object has been modified; "+
 			"please apply your changes to the latest version and try again"))
 	case 429:
 		err = apierrors.NewTooManyRequests("the server has received too many requests "+
@@ -42,6 +44,14 @@ func (f *FailedRequest) response(req *fakeapi.Request) fakeapi.Response {
 		err = apierrors.NewInternalError(errors.New("etcdserver: request timed out"))
 	}
 	return fakeapi.Response{Code: int(err.ErrStatus.Code), Err: err}
+}
+
+// nameIn returns the name of the object of a request. The path of a create contains none.
+func nameIn(req *fakeapi.Request) string {
+	if o, is := req.Object.(metav1.Object); is && req.Name == "" {
+		return cmp.Or(o.GetName(), o.GetGenerateName())
+	}
+	return req.Name
 }
 
 // asker is a worker or a [Call] whose request waits to be executed.

@@ -99,7 +99,7 @@ func answer(name string, f FailedRequest) *fault {
 				return false
 			})
 			a := all[p.cluster.world.Pick(len(all), "request")]
-			p.cluster.fact(p, name, string(a.request().Verb)+" "+a.request().Name)
+			p.cluster.fact(p, name, string(a.request().Verb)+" "+nameIn(a.request()))
 			a.execute(&f)
 		},
 	}

@@ -221,6 +221,11 @@ func TestFailures(t *testing.T) {
 		if c.world.Clock.Elapsed() != usual.First {
 			t.Errorf("%+v: settled at %v, want one backoff of %v", f, c.world.Clock.Elapsed(), usual.First)
 		}
+		for n := range c.world.History.Len() {
+			if r := c.world.History.At(n); r.Op == sim.Refusal && f.Code == 409 && !strings.Contains(r.Message, `pods "web-`) {
+				t.Errorf("the error does not name the pod: %s", r.Message)
+			}
+		}
 	}
 }
 
