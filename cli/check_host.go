@@ -208,7 +208,11 @@ func file(dir string, objects []install.Object) *check.File {
 		f.Path = fromHere(at)
 	}
 	for _, o := range objects {
-		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: o.Line})
+		line := o.Line
+		if o.File != f.Name { // the object belongs to another file of the same kustomization
+			line = 0
+		}
+		f.Objects = append(f.Objects, check.Object{Unstructured: o.Unstructured, Line: line})
 	}
 	return f
 }

@@ -158,9 +158,15 @@ patches: [{path: tiny.yaml}]
 -- examples/a/tiny.yaml --
 ` + widget("v1", "a", "{x: 1}") + `
 -- examples/base/kustomization.yaml --
-resources: [secret.yaml, widget.yaml, other.yaml]
+resources: [secret.yaml, widget.yaml, other.yaml, another.yaml]
 -- examples/base/widget.yaml --
 ` + widget("v1", "a", "{x: 1, y: 2}") + `
+-- examples/base/another.yaml --
+` + widget("v1", "c", "{x: 1, y: 2, z: 3}") + `
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: s, namespace: default}
 -- examples/base/other.yaml --
 ` + widget("v1", "b", "{x: 1, y: 2, z: 3}") + `
 -- examples/base/secret.yaml --

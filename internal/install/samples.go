@@ -200,10 +200,16 @@ func (f *finder) givenSamples() error {
 const mostSamples = 8
 
 // sample returns a sample. The other objects of its file, and the built-in objects of its kustomization, exist beside it.
+// Several samples of a kustomization may each bring the same object, such as a Secret.
 func (f *finder) sample(o Object, file []Object) Sample {
 	files, _ := f.kustomized(o.File)
-	beside := slices.DeleteFunc(f.search(files, document.any), func(o Object) bool { return isCRD(o) || f.custom(o) })
-	beside = append(beside, others(file, o)...)
+	beside, own := []Object(nil), others(file, o)
+	for _, other := range f.search(files, document.any) {
+		if !isCRD(other) && !f.custom(other) && !slices.ContainsFunc(slices.Concat(beside, own), other.same) {
+			beside = append(beside, other)
+		}
+	}
+	beside = append(beside, own...)
 	for _, other := range beside {
 		fixName(other)
 		f.fixSecret(other)
@@ -241,9 +247,14 @@ func (f *finder) custom(o Object) bool {
 // installs reports whether the install contains an object, or another one with its name: repositories keep variants of it.
 func (f *finder) installs(o Object) bool {
 	return slices.ContainsFunc(f.Objects, func(have Object) bool {
-		return have.GroupVersionKind() == o.GroupVersionKind() && (have.File == o.File && have.Line == o.Line ||
-			cmp.Or(have.GetNamespace(), "default") == cmp.Or(o.GetNamespace(), "default") && have.GetName() == o.GetName())
+		return have.same(o) || have.GroupVersionKind() == o.GroupVersionKind() && have.File == o.File && have.Line == o.Line
 	})
+}
+
+// same reports whether two objects have the same kind, namespace and name.
+func (o Object) same(other Object) bool {
+	return o.GroupVersionKind() == other.GroupVersionKind() && o.GetName() == other.GetName() &&
+		cmp.Or(o.GetNamespace(), "default") == cmp.Or(other.GetNamespace(), "default")
 }
 
 // served returns the served versions of a CRD, with the stored version first.
