@@ -64,6 +64,7 @@ type found struct {
 	change   *edit   // an edit to which the controller reacts, with the same number of dependents
 	more     []*edit // further edits to which the controller reacts
 	removes  []*edit // removals of optional fields to which the controller reacts
+	breaks   *edit   // the removal of an optional field without which the controller panics; or nil
 	keeps    *kept   // values that dependents wrongly keep after the removal of an optional field; or nil
 	renamed  *kept   // dependents whose names contain an edited text and that wrongly keep the old one; or nil
 	partly   *behind // an edit that the dependents follow only in part; or nil

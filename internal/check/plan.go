@@ -229,6 +229,9 @@ func (f *found) text(s *operator) string {
 	if len(gone) > 0 {
 		line("follows", "the removal of "+strings.Join(gone, ", "))
 	}
+	if f.breaks != nil {
+		line("panics", "if the sample has no "+f.breaks.name)
+	}
 	for _, e := range f.history {
 		line("follows", e.String()+", and it keeps what it had before")
 	}

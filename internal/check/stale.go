@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -91,8 +92,8 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 		return err
 	}
 	defer bare.Stop()
-	if bare.panics() { // the case removed reports it
-		f.removes = append(f.removes, e)
+	if bare.panics() {
+		f.breaks = cmp.Or(f.breaks, e) // the case removed reports it
 		return nil
 	}
 	if !bare.settled {
@@ -191,9 +192,13 @@ func (e *edit) source() string {
 }
 
 // removed is a case: optional fields of the sample are removed and added again, except the last field, which stays
-// removed.
+// removed. If the controller panics without an optional field, the sample is created without this field.
 func (f *found) removed(s *operator) place {
 	p := place{name: "removed", objects: f.both(s), settled: true, faults: few}
+	if e := f.breaks; e != nil { // a sample that has its dependents already may not cause the panic
+		p.objects, p.settled = []manifest{s.edited(e, e.to)}, false
+		return p
+	}
 	removes := f.removes
 	if len(removes) == 0 {
 		_, removes = f.keepers()

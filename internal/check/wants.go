@@ -61,7 +61,11 @@ func (f *found) want(s *operator) error {
 	if f.change != nil {
 		tried = append(tried, f.change)
 	}
-	for _, e := range slices.Concat(tried, f.more, f.removes) {
+	differ := slices.Concat(tried, f.more, f.removes)
+	if f.breaks != nil {
+		differ = append(differ, f.breaks)
+	}
+	for _, e := range differ {
 		for _, path := range e.paths() {
 			if !slices.ContainsFunc(w.paths, func(p []string) bool { return slices.Equal(p, path) }) {
 				w.paths = append(w.paths, path)
