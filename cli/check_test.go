@@ -732,22 +732,28 @@ func TestCheckReadsStatus(t *testing.T) {
 	}
 }
 
-// If no CRD defines the kind of an object beside a sample, a module may. Otherwise the object is left out.
+// If no CRD serves the kind and the version of an object beside a sample, a module may. Otherwise the object is left out.
 func TestCheckKindsBesideSample(t *testing.T) {
-	for _, known := range []bool{true, false} {
+	for _, x := range []struct {
+		known   bool
+		version string
+	}{{true, "v1"}, {true, "v1beta1"}, {false, "v1"}} {
 		c := newChecked(t, current(t, "replicaset"))
-		write(t, "config/samples/web.yaml", set+"---\napiVersion: example.com/v1\nkind: Gear\nmetadata: {name: g}\n")
+		write(t, "config/samples/web.yaml", set+"---\napiVersion: example.com/"+x.version+"\nkind: Gear\nmetadata: {name: g}\n")
 		c.modules = func(string, string) []*check.File {
-			if !known {
+			if !x.known {
 				return nil
 			}
 			return []*check.File{gears(t)}
 		}
-		want := "config/samples/web.yaml: Gear g is left out: no CRD defines its kind\n"
-		if known {
-			want = "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: the sample's file has an object of its kind\n"
+		var want []string
+		if x.known {
+			want = append(want, "CRD gears.example.com of example.org/gears@v1.0.0/config/crd/gears.yaml is added: the sample's file has an object of its kind\n")
 		}
-		c.run("-n", "1", "--case", "one-owner").passes(t, want, "  one-owner              1 schedule, ")
+		if !x.known || x.version != "v1" {
+			want = append(want, "config/samples/web.yaml: Gear g is left out: no CRD serves Gear of example.com/"+x.version+"\n")
+		}
+		c.run("-n", "1", "--case", "one-owner").passes(t, append(want, "  one-owner              1 schedule, ")...)
 	}
 }
 

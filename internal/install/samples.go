@@ -251,9 +251,9 @@ func (f *finder) installs(o Object) bool {
 	})
 }
 
-// same reports whether two objects have the same kind, namespace and name.
+// same reports whether two objects have the same kind, namespace and name. Their versions may differ.
 func (o Object) same(other Object) bool {
-	return o.GroupVersionKind() == other.GroupVersionKind() && o.GetName() == other.GetName() &&
+	return o.GroupVersionKind().GroupKind() == other.GroupVersionKind().GroupKind() && o.GetName() == other.GetName() &&
 		cmp.Or(o.GetNamespace(), "default") == cmp.Or(other.GetNamespace(), "default")
 }
 
