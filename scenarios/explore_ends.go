@@ -211,7 +211,7 @@ func (r *Run) endOf() end {
 		if k.GVK.Kind == "Event" || k.GVK.Kind == "Lease" {
 			continue
 		}
-		kind := &endOf{fields: map[string]map[string][]string{}}
+		kind := &endOf{fields: map[string]map[string][]string{}, others: others[k.GVK.Kind]}
 		r.each(k, func(ref sim.Ref, obj runtime.Object) {
 			data, err := json.Marshal(obj)
 			var o map[string]any
@@ -249,9 +249,6 @@ func (r *Run) endOf() end {
 				switch field {
 				case "metadata", "apiVersion", "kind":
 				case "status":
-					if others[ref.Kind] {
-						continue
-					}
 					walk(field, value, func(path, value string) {
 						if states(path, value) {
 							note(path, value)

@@ -54,6 +54,7 @@ type end map[string]*endOf
 type endOf struct {
 	objects []string
 	fields  map[string]map[string][]string // path of a field -> value -> objects
+	others  bool                           // only controllers that are not under test have written a status
 }
 
 // walk calls note for each text, number and boolean below a field. The items of a list have the same path, but the
@@ -162,6 +163,9 @@ func (e end) compare(quiet end, found func(path, text string)) {
 			continue
 		}
 		for _, path := range union(here.fields, there.fields) {
+			if (here.others || there.others) && strings.HasPrefix(path, "status.") {
+				continue
+			}
 			if text := told(kind, path, here.fields[path], there.fields[path]); text != "" {
 				found(kind+" "+path, text)
 			}
@@ -186,12 +190,18 @@ func (e end) kind(name string) *endOf {
 func told(kind, path string, here, there map[string][]string) string {
 	less := false
 	for _, value := range union(here, there) {
-		switch has := here[value]; {
-		case len(has) > len(there[value]) && len(there) == 0:
-			return fmt.Sprintf("%s: %s is %s, and not set in a quiet run", strings.Join(has, ", "), path, value)
-		case len(has) > len(there[value]):
-			return fmt.Sprintf("%s: %s is %s, and %s in a quiet run", strings.Join(has, ", "), path, value, quoted(there))
-		case len(has) < len(there[value]):
+		switch has, had := here[value], there[value]; {
+		case len(has) > len(had):
+			names := without(has, had)
+			was := otherwise(there, names)
+			switch {
+			case len(there) == 0:
+				was = "not set"
+			case len(had) > 0 && was == "":
+				return fmt.Sprintf("%s is %s in %d objects of kind %s, and in %d in a quiet run", path, value, len(has), kind, len(had))
+			}
+			return fmt.Sprintf("%s: %s is %s, and %s in a quiet run", strings.Join(names, ", "), path, value, cmp.Or(was, quoted(there)))
+		case len(has) < len(had):
 			less = true
 		}
 	}
@@ -199,6 +209,17 @@ func told(kind, path string, here, there map[string][]string) string {
 		return fmt.Sprintf("%s is %s in fewer objects of kind %s than in a quiet run", path, quoted(there), kind)
 	}
 	return ""
+}
+
+// otherwise returns the values of a field in the named objects, or "".
+func otherwise(field map[string][]string, names []string) string {
+	var values []string
+	for _, value := range slices.Sorted(maps.Keys(field)) {
+		if slices.ContainsFunc(field[value], func(name string) bool { return slices.Contains(names, name) }) {
+			values = append(values, value)
+		}
+	}
+	return strings.Join(values, " or ")
 }
 
 func quoted(values map[string][]string) string { return strings.Join(union(values, nil), " or ") }

@@ -47,6 +47,12 @@ func noting(name string, finds func(ctx context.Context, env *host.Env) (string,
 		}}
 }
 
+// beside returns a controller that is not under test.
+func beside(c host.Controller) host.Controller {
+	c.Contract.Exempt = true
+	return c
+}
+
 // failed returns a program that does nothing, and has printed the same error five times.
 func failed() host.Controller {
 	return host.Hosting(host.Controller{Name: "failed", For: configMap},
@@ -90,22 +96,29 @@ func TestSameEnd(t *testing.T) {
 		}
 		return "", err
 	}
+	ready := func(ctx context.Context, env *host.Env, name, status string) error {
+		o, err := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), "default", name)
+		if err != nil {
+			return err
+		}
+		p := o.DeepCopyObject().(*corev1.Pod)
+		p.Status.Conditions = []corev1.PodCondition{{Type: "Ready", Status: corev1.ConditionStatus(status)}}
+		_, err = env.Client.UpdateStatus(ctx, p)
+		return err
+	}
 	reports := func(seen string) func(context.Context, *host.Env) (string, error) {
 		return func(ctx context.Context, env *host.Env) (string, error) {
-			p := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "i"}}}}
-			p.Namespace, p.Name = "default", "p"
-			if _, err := env.Client.Create(ctx, p); err != nil && !apierrors.IsAlreadyExists(err) {
-				return "", err
+			if len(env.Informer(secret).GetStore().List()) == 0 {
+				return "", nil
 			}
-			o, err := env.Client.Get(ctx, corev1.SchemeGroupVersion.WithKind("Pod"), "default", "p")
-			if err != nil || len(env.Informer(secret).GetStore().List()) == 0 {
-				return "", err
-			}
-			p = o.DeepCopyObject().(*corev1.Pod)
-			p.Status.Conditions = []corev1.PodCondition{{Type: "Ready", Status: corev1.ConditionStatus(seen)}}
-			_, err = env.Client.UpdateStatus(ctx, p)
+			return "", ready(ctx, env, "p", seen)
+		}
+	}
+	reportsToo := func(ctx context.Context, env *host.Env) (string, error) {
+		if err := ready(ctx, env, "q", "True"); err != nil || len(env.Informer(secret).GetStore().List()) > 0 {
 			return "", err
 		}
+		return "", ready(ctx, env, "p", "True")
 	}
 	// sized creates a ReplicationController with one replica more if the cache has the Secret.
 	sized := func(autoscaler bool) func(context.Context, *host.Env) (string, error) {
@@ -167,6 +180,11 @@ func TestSameEnd(t *testing.T) {
 		{"violated: a condition that was not seen", noting("left", reports("True")), noting("right", named("")),
 			"status.conditions[Ready].status is True in fewer objects of kind Pod than in a quiet run; " +
 				"status.conditions[Ready].type is Ready in fewer objects of kind Pod than in a quiet run", ""},
+		{"violated: a condition of one object more", noting("left", reportsToo), noting("right", named("")),
+			"status.conditions[Ready].status is True in 2 objects of kind Pod, and in 1 in a quiet run; " +
+				"status.conditions[Ready].type is Ready in 2 objects of kind Pod, and in 1 in a quiet run", ""},
+		{"looks wrong: a condition that only a controller beside writes", beside(noting("left", reports("True"))), beside(noting("right", named(""))),
+			"", ""},
 		{"looks wrong: a condition that is over", noting("left", reports("False")), noting("right", named("")), "", ""},
 		{"looks wrong: a condition that is not known", noting("left", reports("False")), noting("right", reports("Unknown")), "", ""},
 		{"violated: a number of replicas", noting("left", sized(false)), noting("right", named("")),
@@ -189,7 +207,9 @@ func TestSameEnd(t *testing.T) {
 			g := builtin.Complete(&scenarios.Registry{Controllers: []host.Controller{c.left, c.right}})
 			f, err := scenarios.Parse("same-end.txtar", []byte("controllers "+c.left.Name+" "+c.right.Name+"\nsettle quiet\napply world.yaml\nsettle\n"+
 				"ensure same-end\n-- world.yaml --\napiVersion: v1\nkind: Secret\nmetadata: {name: s}\n---\napiVersion: v1\n"+
-				"kind: ConfigMap\nmetadata: {name: a}\n"))
+				"kind: ConfigMap\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"+
+				"spec: {containers: [{name: c, image: i}]}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: q}\n"+
+				"spec: {containers: [{name: c, image: i}]}\n"))
 			must(t, err)
 			x, err := scenarios.Explore(t.Context(), f, -1, g, scenarios.ExploreOptions{Schedules: 100})
 			must(t, err)

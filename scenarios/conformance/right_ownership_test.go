@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,6 +35,7 @@ data: {color: green}
 	{"an owner in an owner", []host.Controller{reconciler("nested", gardens, living(nestsGardens), parts, gardens)},
 		gardenOf("{color: green, nested: true}")},
 	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
+	{"a Namespace of a cluster-scoped owner", []host.Controller{reconciler("tenants", parks, living(housesTenant), namespaces, parts)}, ""},
 	{"several owners", by(joins), ""},
 	{"a plain reference on a shared object", by(governs), ""},
 	{"a second owner of another kind", []host.Controller{needsSecret("sharers", sharesWithSecret)}, withSecret},
@@ -187,6 +189,23 @@ func furnishes(a *at, park *thing) error {
 		}
 	}
 	return a.prune(park)
+}
+
+// housesTenant creates a Namespace for a cluster-scoped owner, and a ConfigMap in it. It waits while the Namespace
+// terminates, because the server then refuses the ConfigMap.
+func housesTenant(a *at, park *thing) error {
+	space := object(namespaces, "", "tenant-"+park.GetName())
+	space.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(park, a.of)})
+	limits := object(parts, space.GetName(), "limits")
+	limits.SetOwnerReferences(space.GetOwnerReferences())
+	limits.Object["data"] = map[string]any{"size": strconv.FormatInt(intAt(park, "spec", "size"), 10)}
+	if err := a.ensure(park, space); err != nil {
+		return err
+	}
+	if is := a.cachedAt(namespaces, space.GetName()); is == nil || is.GetDeletionTimestamp() != nil {
+		return errLater
+	}
+	return a.fills(park, limits)
 }
 
 // joins creates one ConfigMap for all owners. It has a plain reference to each of them, and no ControllerRef.
