@@ -259,8 +259,8 @@ func OnlyTimes(a, b any) bool {
 	return true
 }
 
-// index matches the part of a path that names an element of a list.
-var index = regexp.MustCompile(`\[[^\]]*\]`)
+// index matches the part of a path that is the position of an element of a list. A key of a map is no number here.
+var index = regexp.MustCompile(`\[\d+\]`)
 
 // OnlyOrder reports whether two versions of an object differ only in the order of lists. Such a difference is often due to
 // the random order of a Go map.

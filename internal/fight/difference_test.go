@@ -84,10 +84,12 @@ func TestOnlyOrder(t *testing.T) {
 		}
 		return &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{c}}}
 	}
+	data := func(key string) *corev1.ConfigMap { return &corev1.ConfigMap{Data: map[string]string{key: "1"}} }
 	for name, c := range map[string]struct {
 		a, b any
 		want bool
 	}{
+		"another key with a dot":      {data("x.a"), data("x.b"), false},
 		"the same":                    {env(1, "a", "b"), env(1, "a", "b"), false},
 		"another order":               {env(1, "a", "b", "c"), env(1, "c", "a", "b"), true},
 		"another order, and a number": {env(1, "a", "b"), env(2, "b", "a"), false},

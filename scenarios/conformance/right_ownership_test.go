@@ -36,6 +36,7 @@ data: {color: green}
 		gardenOf("{color: green, nested: true}")},
 	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
 	{"a Namespace of a cluster-scoped owner", []host.Controller{reconciler("tenants", parks, living(housesTenant), namespaces, parts)}, ""},
+	{"an order that the owner decides", []host.Controller{reconciler("orders", gardens, living(ordersByOwner), works)}, ""},
 	{"several owners", by(joins), ""},
 	{"a plain reference on a shared object", by(governs), ""},
 	{"a second owner of another kind", []host.Controller{needsSecret("sharers", sharesWithSecret)}, withSecret},
@@ -206,6 +207,22 @@ func housesTenant(a *at, park *thing) error {
 		return errLater
 	}
 	return a.fills(park, limits)
+}
+
+// ordersByOwner writes a list whose order depends on the owner. A second instance that has not seen an edit restores the
+// old order.
+func ordersByOwner(a *at, owner *thing) error {
+	var list []any
+	for i := range int64(3) {
+		name := string(rune('a' + (intAt(owner, "spec", "size")+i)%3))
+		list = append(list, map[string]any{"name": name, "value": "x"})
+	}
+	next := a.bare(owner, owner.GetName()+"-work")
+	next.Object["spec"] = map[string]any{"env": list}
+	return a.upsert(next, func(is *thing) error {
+		is.Object["spec"] = next.Object["spec"]
+		return mine(owner, is)
+	})
 }
 
 // joins creates one ConfigMap for all owners. It has a plain reference to each of them, and no ControllerRef.

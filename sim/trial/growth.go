@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/threelaws/threelaws/internal/fight"
 	"github.com/threelaws/threelaws/internal/objectdiff"
 	"github.com/threelaws/threelaws/internal/quiet"
@@ -117,13 +119,8 @@ func (t *Trial) grows(d *done) string {
 // random order of a Go map, so the writes end by chance.
 type ownTrigger struct {
 	runs   map[int][]int     // index of a write -> indexes of the writes in the chain that ends with this write
-	orders map[written][]int // indexes of the last writes, if all of them change only the order of a list
+	orders map[sim.Ref][]int // the last writes of a process to an object, if all of them change only the order of a list
 	hit    []int             // a chain of four writes, or three changes of an order, which is a fight; nil for none
-}
-
-type written struct {
-	process string
-	object  sim.Ref
 }
 
 // In a chain of writes, each write triggers the next. A chain is a fight after ownRounds triggered writes. A write that
@@ -140,7 +137,7 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if r.Before == nil || r.After == nil || reportsOnly(r) || quiet.IsLock(r.After) {
 		return
 	}
-	if o.reorders(r) {
+	if o.reorders(h, r) {
 		return
 	}
 	// a write at time 0 without a trigger starts no chain; in most worlds, this saves all comparisons
@@ -164,20 +161,37 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	}
 }
 
-// reorders notes a write, and reports whether it changes only the order of a list.
-func (o *ownTrigger) reorders(r *sim.Record) bool {
-	at, only := written{r.Process, r.Object}, fight.OnlyOrder(r.Before, r.After)
-	if !only {
-		delete(o.orders, at)
+// reorders notes a write, and reports whether it changes only the order of a list. Writes of another process, and writes
+// for another generation of the owner, may only follow the owner: such a write begins a new count.
+func (o *ownTrigger) reorders(h *sim.History, r *sim.Record) bool {
+	last, before := o.orders[r.Object], &sim.Record{}
+	if len(last) > 0 {
+		before = h.At(last[len(last)-1])
+	}
+	if !fight.OnlyOrder(r.Before, r.After) {
+		if before.Process == r.Process {
+			delete(o.orders, r.Object)
+		}
 		return false
 	}
-	if o.orders == nil {
-		o.orders = map[written][]int{}
+	if before.Process != r.Process || generationOf(before.SawFor) != generationOf(r.SawFor) {
+		last = nil
 	}
-	if o.orders[at] = append(o.orders[at], r.Index); len(o.orders[at]) == ownRounds {
-		o.hit = o.orders[at]
+	if o.orders == nil {
+		o.orders = map[sim.Ref][]int{}
+	}
+	last = append(last, r.Index)
+	if o.orders[r.Object] = last; len(last) == ownRounds {
+		o.hit = last
 	}
 	return true
+}
+
+func generationOf(owner any) int64 {
+	if o, is := owner.(metav1.Object); is {
+		return o.GetGeneration()
+	}
+	return 0
 }
 
 // triggerOf returns the earlier write that triggered the write r, or nil. Both writes are of one process: the watch
