@@ -2,6 +2,7 @@ package trial
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -120,12 +121,18 @@ func (t *Trial) grows(d *done) string {
 type ownTrigger struct {
 	runs   map[int][]int     // index of a write -> indexes of the writes in the chain that ends with this write
 	orders map[sim.Ref][]int // the last writes of a process to an object, if all of them change only the order of a list
-	hit    []int             // a chain of four writes, or three changes of an order, which is a fight; nil for none
+	hit    []int             // four writes of a chain to one object, or three changes of an order, which is a fight; nil for none
 }
 
 // In a chain of writes, each write triggers the next. A chain is a fight after ownRounds triggered writes. A write that
 // a timer triggered, such as the renewal of a lease, starts a new chain.
-const ownRounds = 3
+//
+// A chain may contain writes to several objects, because a reconcile of a program may write several objects, and the host
+// may not see which writes one reconcile makes. So each round must write the same object.
+const (
+	ownRounds  = 3
+	longestRun = 4 * (ownRounds + 1)
+)
 
 func (o *ownTrigger) reset() {
 	clear(o.runs)
@@ -145,19 +152,27 @@ func (o *ownTrigger) note(h *sim.History, r *sim.Record) {
 	if before == nil && r.At == 0 || !fight.OnlyTimes(r.Before, r.After) {
 		return
 	}
+	if path, _, _ := fight.FirstDifference(r.Before, r.After); path == "" { // only who owns fields has changed
+		return
+	}
 	run := []int{r.Index}
 	if before != nil {
 		run = append(append([]int(nil), o.runs[before.Index]...), r.Index)
 		delete(o.runs, before.Index)
 	}
-	if len(run) > ownRounds+1 {
+	if len(run) > longestRun {
 		run = run[1:]
 	}
 	if o.runs == nil {
 		o.runs = map[int][]int{}
 	}
-	if o.runs[r.Index] = run; len(run) == ownRounds+1 {
-		o.hit = run
+	o.runs[r.Index] = run
+	again := slices.DeleteFunc(slices.Clone(run), func(i int) bool {
+		w := h.At(i)
+		return w == nil || w.Object != r.Object
+	})
+	if len(again) > ownRounds {
+		o.hit = again
 	}
 }
 

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -126,6 +127,45 @@ func TestEventsOnlyReport(t *testing.T) {
 		}
 		if (g.hit != nil) != endless || r.changed != endless {
 			t.Errorf("%s: endless writes: %t, changed: %t", kind, g.hit != nil, r.changed)
+		}
+	}
+}
+
+// Writes of the time, each triggered by the one before, are a fight only if each round writes the same object. Writes that
+// change neither a time nor anything else that is visible are none.
+func TestOwnTrigger(t *testing.T) {
+	for name, c := range map[string]struct {
+		objects []string // written in turns
+		times   bool     // each write changes a time
+		want    bool
+	}{
+		"one object":                 {[]string{"a"}, true, true},
+		"two objects in turns":       {[]string{"a", "b"}, true, true},
+		"five objects, each once":    {[]string{"a", "b", "c", "d", "e"}, true, false},
+		"one object without changes": {[]string{"a"}, false, false},
+	} {
+		w := New(Options{Server: fakeapi.New(fakeapi.Options{})})
+		var own ownTrigger
+		stamp, cause := func(i int) *corev1.ConfigMap {
+			m := &corev1.ConfigMap{Data: map[string]string{"at": "2017-03-01T00:00:00Z"}}
+			if c.times {
+				m.Data["at"] = sim.Epoch.Add(time.Duration(i) * time.Second).Format(time.RFC3339)
+			}
+			return m
+		}, -1
+		rounds := longestRun
+		if len(c.objects) == 5 {
+			rounds = len(c.objects)
+		}
+		for i := range rounds {
+			ref := sim.Ref{Kind: "ConfigMap", Namespace: "default", Name: c.objects[i%len(c.objects)]}
+			r := w.World.Record(sim.Record{Op: sim.Commit, Process: "p", Cause: cause, Verb: "update", Object: ref,
+				Before: stamp(i), After: stamp(i + 1)})
+			own.note(&w.World.History, r)
+			cause = w.World.Record(sim.Record{Op: sim.Delivery, Process: "p", Cause: r.Index, Object: ref}).Index
+		}
+		if got := own.hit != nil; got != c.want {
+			t.Errorf("%s: a fight: %t", name, got)
 		}
 	}
 }
