@@ -175,6 +175,8 @@ func (s *operator) readOwner() error {
 			s.around = append(s.around, m)
 		} else if s.owner.Unstructured == nil {
 			s.owner, s.kind = m, k
+		} else {
+			s.notes = append(s.notes, fmt.Sprintf("%s:%d: %s is left out: only the first %s of a file is tried", f.Name, o.Line, m.at(), m.GetKind()))
 		}
 		if m.GetName() == "" {
 			return fmt.Errorf("%s:%d: the %s has no metadata.name", f.Name, o.Line, m.GetKind())

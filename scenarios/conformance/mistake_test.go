@@ -192,6 +192,16 @@ func TestSkip(t *testing.T) {
 	}
 }
 
+// Only the first of several objects of the same kind in a file is tried.
+func TestSampleOfSeveralObjects(t *testing.T) {
+	s := subjectOf(t, by((*at).plot)...)
+	s.Samples = []string{sampleFile(t, gardenOf("{size: 1}")+"---\n"+strings.Replace(gardenOf("{size: 2}"), "name: web", "name: other", 1))}
+	want := ":6: garden/other is left out: only the first Garden of a file is tried"
+	if notes := prepared(t, s).Notes; len(notes) != 1 || !strings.HasSuffix(notes[0], want) {
+		t.Errorf("the notes are %q, want one that ends with %q", notes, want)
+	}
+}
+
 // An accepted violation does not fail the test. The same violation in another case does.
 func TestAccept(t *testing.T) {
 	s := sample(widget(false, wrong{shares: true}))
