@@ -41,6 +41,7 @@ type found struct {
 	of         string     // the sample as scenario files name it: "widget/sample"
 	dependents []manifest // the sample's dependents when it has settled
 	base       *end       // the sample in a world without a second owner
+	others     []manifest // what it controls of kinds that the controller does not own: another controller has created it
 	pair       []manifest // the sample's dependents in a world with a second owner
 	second     manifest   // the second owner: the sample under another name
 	seconds    []manifest // the dependents of the second owner
@@ -199,6 +200,7 @@ func (s *operator) look() (*found, error) {
 	}
 	f.watch(r)
 	f.base = f.end(r, s.owner)
+	f.others = r.controlled(s.owner, slices.DeleteFunc(r.kinds(), func(gvk schema.GroupVersionKind) bool { return slices.Contains(f.owns, gvk) }))
 	f.surge(r)
 	if err := f.shares(s); err != nil {
 		return nil, err

@@ -213,6 +213,14 @@ func (r *quiet) controlled(owner manifest, kinds []schema.GroupVersionKind) (lis
 	return list
 }
 
+// kinds returns the kinds that the server stores.
+func (r *quiet) kinds() (all []schema.GroupVersionKind) {
+	for _, k := range r.Server.Kinds() {
+		all = append(all, k.GVK)
+	}
+	return all
+}
+
 // idle describes the actions of the controller in a run without writes.
 func (r *quiet) idle() string {
 	if r.s.Controller.Hosted() {

@@ -236,8 +236,8 @@ func (r *quiet) creates(m manifest) error {
 	return r.does(&fakeapi.Request{Verb: fakeapi.Create, Kind: k, Namespace: m.GetNamespace(), Object: obj})
 }
 
-// differing returns the fields whose values differ between all owners. It leaves out fields that the user has set, and
-// values that differ only in the owner's name.
+// differing returns the fields whose values differ between all owners. It leaves out fields that the user has set, values
+// that differ only in the owner's name, and lists of objects: they say what the controller has seen.
 func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (all []distinct) {
 	var values []map[distinct]string
 	for _, m := range owners {
@@ -248,10 +248,14 @@ func (r *quiet) differing(owners []manifest, owns []schema.GroupVersionKind) (al
 		}
 		values = append(values, v)
 	}
+	named := map[string]bool{}
+	for n := range r.World.History.Len() {
+		named[r.World.History.At(n).Object.Name] = true
+	}
 	for d := range values[0] {
 		seen, nameless := map[string]bool{}, map[string]bool{}
 		for i, v := range values {
-			if text, has := v[d]; has {
+			if text, has := v[d]; has && !(named[text] && strings.Contains(d.path, "[")) {
 				seen[text] = true
 				nameless[strings.ReplaceAll(text, owners[i].GetName(), "")] = true
 			}

@@ -263,9 +263,10 @@ func (f *found) leftBehind(s *operator) error {
 			len(e.made.dependents) == 0 && !sameStatus(e.after.status(), f.base.status()) {
 			continue
 		}
-		left := superseded(f.base.dependents, e.after.dependents, e.made.dependents, old, fmt.Sprint(e.is))
+		after := slices.DeleteFunc(slices.Clone(e.after.dependents), stopped) // such as an old revision
+		left := superseded(f.base.dependents, after, e.made.dependents, old, fmt.Sprint(e.is))
 		if len(left) == 0 { // the text may select the kind of the dependents, such as Deployment or StatefulSet
-			stays := slices.DeleteFunc(slices.Clone(e.after.dependents), func(d manifest) bool {
+			stays := slices.DeleteFunc(after, func(d manifest) bool {
 				return !slices.ContainsFunc(f.base.dependents, d.same)
 			})
 			left = absent(stays, e.made.dependents)

@@ -39,6 +39,9 @@ func (m *mark) on(object map[string]any) bool {
 		now = part(now, key)
 	}
 	if m.whole {
+		if stopped(manifest{&unstructured.Unstructured{Object: object}}) && !stopped(m.of) {
+			return false // a controller may keep a dependent that it no longer uses
+		}
 		now = withoutChosen(now)
 	}
 	return reflect.DeepEqual(now, m.value)

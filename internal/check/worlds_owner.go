@@ -60,6 +60,11 @@ func (f *found) ends(s *operator) (all []place) {
 				p.user = append(p.user, gone(d))
 			}
 		}
+		if policy == metav1.DeletePropagationOrphan {
+			for _, d := range f.others { // another controller of the same owner may need the name
+				p.user = append(p.user, casefile.Action{Verb: gone(d).Verb + " --ignore-not-found"})
+			}
+		}
 		if p.countsMarked { // the deletion of an orphan need not wake the controller, so the user changes the owner later
 			p.user = append(p.user, casefile.Action{Verb: "settle"})
 			if p.uncounted = f.unmarked || slices.ContainsFunc(left, f.createsOnce); !f.unmarked {

@@ -43,6 +43,8 @@ spec: {size: 1, color: green}
 	{"finished dependents have a time to live", []host.Controller{reconciler("expires", gardens, living(expiresFinished), works),
 		reconciler("work", works, living(finishes))}, ""},
 	{"claims are retained", []host.Controller{reconciler("stores", gardens, living(storesClaim), claims)}, ""},
+	{"claims are deleted if the owner says so", []host.Controller{reconciler("stores", gardens,
+		finalized(storesClaim, removesIfAsked), claims)}, gardenOf("{size: 1, cleanupData: true}")},
 	{"claims are deleted by label", []host.Controller{reconciler("stores", gardens,
 		finalized(ifSame(storesClaim), removesLabelled(claims)), claims)}, ""},
 	{"claims of a StatefulSet are deleted", []host.Controller{reconciler("sets", gardens, finalized(ifSame(setsUp), removesSet(removesLabelled(claims))),
@@ -435,6 +437,14 @@ func removesLabelled(kind schema.GroupVersionKind) idiom {
 		}
 		return a.removeAll(left)
 	}
+}
+
+// removesIfAsked deletes the claims of an owner, unless its field cleanupData is false.
+func removesIfAsked(a *at, owner *thing) error {
+	if asked, _, _ := unstructured.NestedBool(owner.Object, "spec", "cleanupData"); !asked {
+		return nil
+	}
+	return removesLabelled(claims)(a, owner)
 }
 
 // plantsAfar creates a ConfigMap in another namespace, with a label for its owner.

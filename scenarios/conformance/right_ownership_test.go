@@ -37,6 +37,8 @@ data: {color: green}
 	{"an owner of the cluster", []host.Controller{reconciler("park", parks, living(furnishes), parts)}, ""},
 	{"a Namespace of a cluster-scoped owner", []host.Controller{reconciler("tenants", parks, living(housesTenant), namespaces, parts)}, ""},
 	{"an order that the owner decides", []host.Controller{reconciler("orders", gardens, living(ordersByOwner), works)}, ""},
+	{"two controllers of one kind", []host.Controller{reconciler("first", gardens, living(needsNames), parts),
+		reconciler("second", gardens, living(needsNames), works)}, ""},
 	{"several owners", by(joins), ""},
 	{"a plain reference on a shared object", by(governs), ""},
 	{"a second owner of another kind", []host.Controller{needsSecret("sharers", sharesWithSecret)}, withSecret},

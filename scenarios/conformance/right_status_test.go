@@ -35,6 +35,8 @@ var rightStatus = []right{
 	{"two phases", []host.Controller{reconciler("phases", gardens, living(phases), works)}, ""},
 	{"omits empty fields", by(rewrites()), gardenOf("{size: 2, color: green, sealed: false}")},
 	{"a value that only rises", []host.Controller{reconciler("rises", gardens, living(onlyRises), works)}, ""},
+	{"only grows, and reports that", by(growsOnly), ""},
+	{"a Deployment for each revision", []host.Controller{reconciler("revisions", gardens, living(scalesOldDown), deployments)}, ""},
 	{"paused by annotation", by(pauses), ""},
 	{"polls", by(polls), ""},
 	{"counts its attempts", by(countsAttempts), ""},
@@ -159,6 +161,38 @@ func onlyRises(a *at, owner *thing) error {
 		condition = map[string]any{"type": "Applied", "status": "False", "reason": "CannotShrink"}
 	}
 	return a.reports(owner, "conditions", []any{condition})
+}
+
+// growsOnly never deletes a dependent. If there are more than the owner wants, a condition says so.
+func growsOnly(a *at, owner *thing) error {
+	for _, name := range wanted(owner) {
+		if err := a.ensure(owner, a.dependent(owner, name)); err != nil {
+			return err
+		}
+	}
+	condition := map[string]any{"type": "Sized", "status": "True", "reason": "Sized"}
+	if len(a.own(owner)) > len(wanted(owner)) {
+		condition = map[string]any{"type": "Sized", "status": "False", "reason": "CannotShrink"}
+	}
+	return a.reports(owner, "conditions", []any{condition})
+}
+
+// scalesOldDown creates a Deployment for each color of the owner, and scales those of former colors to zero.
+func scalesOldDown(a *at, owner *thing) error {
+	current := a.deployment(owner, owner.GetName()+"-"+stringAt(owner, "spec", "color"))
+	for _, d := range a.own(owner) {
+		if d.GetName() == current.GetName() || intAt(d, "spec", "replicas") == 0 {
+			continue
+		}
+		d.Object["spec"].(map[string]any)["replicas"] = int64(0)
+		if err := a.update(d); err != nil {
+			return err
+		}
+	}
+	return a.upsert(current, func(is *thing) error {
+		is.Object["spec"].(map[string]any)["replicas"] = int64(1)
+		return mine(owner, is)
+	})
 }
 
 // pauses does nothing as long as the owner has an annotation.
@@ -338,6 +372,24 @@ func TestAllocatedAddressesAreNotChosen(t *testing.T) {
 	}
 }
 
+// An operator that lists objects in its status does not choose their names, even if these differ for each owner.
+func TestListedObjectsAreNotChosen(t *testing.T) {
+	plan := prepared(t, subjectOf(t, by(listsParts)...))
+	shows(t, plan, "writes      Garden/status\n")
+	if strings.Contains(plan.String(), "chooses") {
+		t.Errorf("the operator chooses what it lists:\n%s", plan)
+	}
+}
+
+// listsParts creates a dependent that is named for the UID of its owner, and lists it in the status.
+func listsParts(a *at, owner *thing) error {
+	d := a.dependent(owner, "part-"+string(owner.GetUID()))
+	if err := a.ensure(owner, d); err != nil {
+		return err
+	}
+	return a.reports(owner, "parts", []any{d.GetName()})
+}
+
 // opens creates a Deployment whose Pods have a readiness gate, and sets a condition of this type on each Pod.
 func opens(gate, condition string) idiom {
 	return func(a *at, owner *thing) error {
@@ -402,11 +454,7 @@ func moves(a *at, owner *thing) error {
 	if stringAt(owner, "spec", "color") == "green" {
 		return a.ensure(owner, a.bare(owner, owner.GetName()))
 	}
-	d, pods := a.bare(owner, owner.GetName()), map[string]any{"garden": owner.GetName()}
-	d.SetGroupVersionKind(deployments)
-	d.Object["spec"] = map[string]any{"replicas": int64(1), "selector": map[string]any{"matchLabels": pods},
-		"template": map[string]any{"metadata": map[string]any{"labels": pods}, "spec": map[string]any{"containers": []any{
-			map[string]any{"name": "main", "image": "registry.example/main"}}}}}
+	d := a.deployment(owner, owner.GetName())
 	if err := a.ensure(owner, d); err != nil {
 		return err
 	}
@@ -414,6 +462,16 @@ func moves(a *at, owner *thing) error {
 		return nil
 	}
 	return a.removeAll(a.own(owner))
+}
+
+// deployment returns a Deployment of an owner with one replica.
+func (a *at) deployment(owner *thing, name string) *thing {
+	d, pods := a.bare(owner, name), map[string]any{"garden": name}
+	d.SetGroupVersionKind(deployments)
+	d.Object["spec"] = map[string]any{"replicas": int64(1), "selector": map[string]any{"matchLabels": pods},
+		"template": map[string]any{"metadata": map[string]any{"labels": pods}, "spec": map[string]any{"containers": []any{
+			map[string]any{"name": "main", "image": "registry.example/main"}}}}}
+	return d
 }
 
 // staysSecret creates a Secret for a green owner, and a ConfigMap for others. It keeps the Secret.
