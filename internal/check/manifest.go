@@ -202,3 +202,17 @@ func object(obj runtime.Object) map[string]any {
 	}
 	return shown(obj, obj.GetObjectKind().GroupVersionKind()).Object
 }
+
+// scaledToZero reports whether spec.replicas is 0. To save time, it decodes only workloads and custom objects.
+func scaledToZero(obj runtime.Object, kind string) bool {
+	if _, custom := obj.(*unstructured.Unstructured); !custom && !slices.Contains(workloads, kind) {
+		return false
+	}
+	n, is, err := unstructured.NestedInt64(object(obj), "spec", "replicas")
+	return is && err == nil && n == 0
+}
+
+// stopped reports whether an object has 0 replicas.
+func stopped(m manifest) bool { return scaledToZero(m.Unstructured, m.GetKind()) }
+
+var workloads = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}

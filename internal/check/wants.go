@@ -224,16 +224,3 @@ func (f *found) counts(s *operator, dependent runtime.Object) bool {
 			return d.GroupVersionKind() == gvk && scaledToZero(d.Unstructured, gvk.Kind)
 		}))
 }
-
-// scaledToZero reports whether spec.replicas is 0. To save time, it decodes only workloads and custom objects.
-func scaledToZero(obj runtime.Object, kind string) bool {
-	if _, custom := obj.(*unstructured.Unstructured); !custom && !slices.Contains(workloads, kind) {
-		return false
-	}
-	n, is, err := unstructured.NestedInt64(object(obj), "spec", "replicas")
-	return is && err == nil && n == 0
-}
-
-func stopped(m manifest) bool { return scaledToZero(m.Unstructured, m.GetKind()) }
-
-var workloads = []string{"Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"}
