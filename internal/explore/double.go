@@ -51,13 +51,16 @@ type trace struct {
 	steps    int
 	state    uint64
 	label    string
-	found    string // see violationOf
+	found    *Violation // the first; nil if there is none
 }
 
 // traceOf returns the trace of a run. It takes the requests from the recorder's world, and releases the world.
 func traceOf(r *Recorder, out *Outcome) trace {
 	t := trace{trail: r.trail, sent: r.sent, entries: r.entries, hash: out.Hash, steps: out.Steps, state: out.State,
-		label: out.Label, found: violationOf(out)}
+		label: out.Label}
+	if len(out.Findings) > 0 {
+		t.found = &out.Findings[0]
+	}
 	if r.world != nil {
 		t.requests, r.world = r.world.Requests(), nil
 	}
@@ -67,9 +70,18 @@ func traceOf(r *Recorder, out *Outcome) trace {
 // violationOf describes the first violation of a run.
 func violationOf(out *Outcome) string {
 	if len(out.Findings) == 0 {
-		return "no violation"
+		return (*Violation)(nil).text()
 	}
 	return out.Findings[0].text()
+}
+
+// agrees is like [Violation.Same], and also compares the steps. It does not compare the texts: that of an endless loop says
+// where the program was when it was stopped.
+func (b *Violation) agrees(c *Violation) bool {
+	if b == nil || c == nil {
+		return b == c
+	}
+	return b.Same(*c) && b.Step == c.Step
 }
 
 // clone copies the slices that the recorder's next run overwrites: all except the requests.
@@ -93,8 +105,8 @@ func disagree(a, b trace) *Disagreement {
 		d = &Disagreement{Step: a.steps,
 			First:  fmt.Sprintf("ended in %q (state %016x)", a.label, a.state),
 			Second: fmt.Sprintf("ended in %q (state %016x)", b.label, b.state)}
-	case a.found != b.found:
-		d = &Disagreement{Step: a.steps, First: a.found, Second: b.found}
+	case !a.found.agrees(b.found):
+		d = &Disagreement{Step: a.steps, First: a.found.text(), Second: b.found.text()}
 	default:
 		return nil
 	}

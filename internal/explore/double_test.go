@@ -102,6 +102,20 @@ func TestDisagreementNamesTheViolation(t *testing.T) {
 	}
 }
 
+// Two runs are equal if only the texts of their violations differ.
+func TestTextsOfViolationsMayDiffer(t *testing.T) {
+	runs := 0
+	program := func(c sim.Choices) *Outcome {
+		runs++
+		out := adders(2, 0).run(c)
+		out.Findings = []Violation{{Law: "LAW-1", Text: fmt.Sprint("endless loop, at main.go:", runs), Step: 2}}
+		return out
+	}
+	if _, _, err := Twice(program, func() *Recorder { return Record(NewUniform(1)) }); err != nil {
+		t.Error(err)
+	}
+}
+
 // A program that cannot be run ends the exploration with its error. The error may occur in run 0, which measures the
 // length for PCT, in another run, or in a repeated run.
 func TestUnfit(t *testing.T) {

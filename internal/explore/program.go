@@ -39,7 +39,12 @@ type Violation struct {
 // Same reports whether both are violations of the same law, and Informed is equal.
 func (b Violation) Same(c Violation) bool { return b.Law == c.Law && b.Informed == c.Informed }
 
-func (b Violation) text() string { return fmt.Sprintf("%s at step %d (%s)", b.Law, b.Step, b.Text) }
+func (b *Violation) text() string {
+	if b == nil {
+		return "no violation"
+	}
+	return fmt.Sprintf("%s at step %d (%s)", b.Law, b.Step, b.Text)
+}
 
 // Failing is a run that violated a law.
 type Failing struct {
