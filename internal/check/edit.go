@@ -24,7 +24,7 @@ type edit struct {
 	was, is  any      // the values of the field before and after the edit
 	had, has int      // the number of dependents before and after the edit
 	back     int      // the number of dependents after the edit is undone
-	tells    bool     // after the edit is undone, the controller reports an error, or its conditions are not as before the edit
+	tells    bool     // after the edit is undone, the conditions of the status are not as before the edit
 	marks    []mark   // for a removal: the values that dependents have only because of the field
 	refused  string   // the write that the server refuses after the edit; "" if there is none
 	ends     bool     // in a quiet run, the edited and deleted sample no longer exists at the end

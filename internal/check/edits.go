@@ -215,7 +215,7 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 	case r.settled:
 		f.surge(r)
 		e.back = f.active(s, r.controlled(s.owner, f.owns))
-		e.tells = r.complains() || !sameConditions(r.shown(s.owner).Object["status"], f.base.status())
+		e.tells = !sameConditions(r.shown(s.owner).Object["status"], f.base.status())
 	}
 	return true, nil
 }

@@ -183,7 +183,7 @@ func added(m manifest, stored any) string {
 
 // holdsBack matches fields that may, on purpose, delay the deletion of their owner, or keep what it leaves.
 var holdsBack = regexp.MustCompile("(?i)delet|protect|prevent|retain|reclaim|keep|destroy|lock|terminat|finali|policy|clean|purge|" +
-	"wipe|preserve|remove|remain|orphan|persist")
+	"wipe|preserve|remove|orphan")
 
 // stranded deletes the sample after an edit, and sets e.ends. The edit is recorded in f.strands if the sample then
 // stays terminating and the controller reports nothing, or if a finalizer or an object stays that the controller
