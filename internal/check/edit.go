@@ -175,6 +175,9 @@ func join(object, patch map[string]any, nulls bool) {
 	}
 }
 
+// removes reports whether the edit removes a field or an item of a list.
+func (e *edit) removes() bool { return len(e.path) > 0 && e.is == nil }
+
 func (e *edit) paths() (paths [][]string) {
 	if len(e.path) > 0 {
 		return [][]string{e.path}

@@ -195,7 +195,7 @@ func (f *found) answers(s *operator, r *quiet, e *edit, idle string) (answered b
 	if s.lasts == 0 { // in a timed world, the number depends on the time
 		e.has = f.active(s, r.controlled(s.owner, f.owns))
 	}
-	if r.deeds() == idle {
+	if r.deeds() == idle && len(e.path) > 0 { // an edit of Operator.Edits is used in any case
 		return false, nil
 	}
 	if waits, err := f.waitsSo(s, e); err != nil || waits {

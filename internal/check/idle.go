@@ -18,7 +18,7 @@ import (
 	"github.com/threelaws/threelaws/sim"
 )
 
-// Idle is the error for a controller that wrote nothing in a quiet world, except Events.
+// Idle is the error for a controller that wrote nothing in a quiet run, except Events.
 type Idle struct {
 	Created []sim.Ref // the objects that were created in this world
 	Owner   string    // "widget/sample"
@@ -78,10 +78,15 @@ func (r *quiet) printed() []string {
 	return nil
 }
 
-// logged returns the last error in the program's output, after a semicolon, or "".
+// logged returns the last error in the program's output, or the one that a reconcile returned last, after a semicolon.
 func (r *quiet) logged() string {
 	if last := r.lastError(); last != "" {
 		return "; the last error that it logged: " + last
+	}
+	for i := r.World.History.Len() - 1; i >= 0; i-- {
+		if rec := r.World.History.At(i); rec.Op == sim.SyncEnd && rec.Process == r.process && rec.Message != "" {
+			return "; the last error of a reconcile: " + rec.Message
+		}
 	}
 	return ""
 }

@@ -222,7 +222,7 @@ func (f *found) text(s *operator) string {
 	}
 	var gone []string
 	for _, e := range f.removes {
-		if e.to == nil {
+		if e.removes() {
 			gone = append(gone, e.name)
 		}
 	}

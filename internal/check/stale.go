@@ -25,39 +25,65 @@ type kept struct {
 	marks []mark
 }
 
-// These constants limit how many optional fields are removed from the sample, for a reconciler and for a whole program.
+// These constants limit how many optional fields are removed from the sample, and how many items of lists, for a
+// reconciler and for a whole program.
 const (
 	mostRemoved        = 12
+	mostItems          = 4
 	mostProgramRemoved = 2
+	mostProgramItems   = 1
 )
 
-// removals removes optional fields, and turns off boolean ones. It finds the fields to whose removal the controller
-// reacts. If adding a field adds a value or a dependent, then removing the field must remove it.
+// removals removes optional fields and items of lists, and turns off boolean fields. It finds those to whose removal the
+// controller reacts. If adding a field adds a value or a dependent, then removing the field must remove it.
 func (f *found) removals(s *operator) error {
 	if s.lasts > 0 { // the controller creates objects at certain times, so a new object proves nothing
 		f.doubt(removing + ": that depends on the time")
 		return nil
 	}
-	most := mostRemoved
+	most, items := mostRemoved, mostItems
 	if s.Controller.Hosted() {
-		most = mostProgramRemoved
+		most, items = mostProgramRemoved, mostProgramItems
 	}
+	if err := f.removeEach(s, lastItems(s.owner.Object["spec"], nil, "spec"), items); err != nil {
+		return err
+	}
+	return f.removeEach(s, optional(s.owner.Object, nil, "spec"), most)
+}
+
+// removeEach tries removals until it has tried most of them.
+func (f *found) removeEach(s *operator, removals []*edit, most int) error {
 	tried := 0
-	fields := optional(s.owner.Object, nil, "spec")
-	for i, e := range fields {
+	for i, e := range removals {
 		without := s.edited(e, e.to)
 		if stored, err := s.creates(without); err != nil || !e.off(stored.Object) {
 			continue // the field is required, or has a default
 		}
 		if tried++; tried > most || s.over() != nil {
-			f.untried += len(fields) - i
+			f.untried += len(removals) - i
 			break
 		}
 		if err := f.tryRemoval(s, e, without); err != nil {
 			return err
 		}
+		if e.to == nil || len(f.finalizers) == 0 {
+			continue
+		}
+		if err := f.strandsWithout(s, e); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// strandsWithout looks for what stays if the sample is deleted after the removal of an item.
+func (f *found) strandsWithout(s *operator, e *edit) error {
+	r, err := s.run(s.owner)
+	if err != nil {
+		return err
+	}
+	defer r.Stop()
+	return f.stranded(s, r, e)
 }
 
 // optional lists edits that each remove a field of an object, or set it from true to false. The removal of a map comes
@@ -73,6 +99,22 @@ func optional(object map[string]any, list []*edit, path ...string) []*edit {
 	if in, is := value.(map[string]any); is {
 		for _, key := range slices.Sorted(maps.Keys(in)) {
 			list = optional(object, list, append(slices.Clone(path), key)...)
+		}
+	}
+	return list
+}
+
+// lastItems lists edits that each remove the last item of a list with several items.
+func lastItems(value any, list []*edit, path ...string) []*edit {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			list = lastItems(v[key], list, append(slices.Clone(path), key)...)
+		}
+	case []any:
+		if last := len(v) - 1; last > 0 {
+			list = append(list, &edit{path: path, from: v, to: v[:last:last], was: v[last],
+				name: fmt.Sprintf("%s[%d]", strings.Join(path, "."), last)})
 		}
 	}
 	return list
@@ -102,8 +144,9 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 		return err
 	}
 	had, plain := f.dependents, bare.controlled(without, f.owns)
-	e.needed = len(plain) == 0
-	marks, plainly := slices.Concat(only(had, plain), passedOn(e, had, plain), absent(had, plain)), bare.shown(without)
+	e.needed = len(plain)+len(f.loose(bare)) == 0
+	marks := slices.Concat(only(had, plain), passedOn(e, had, plain), absent(had, plain), f.looseWith(bare))
+	plainly := bare.shown(without)
 	switch err := bare.merge(without, e.patch(e.from)); {
 	case err != nil:
 		return s.over() // the server refuses to add the field
@@ -112,7 +155,7 @@ func (f *found) tryRemoval(s *operator, e *edit, without manifest) error {
 		return nil
 	}
 	// A controller need not remove a value that it adds only to new dependents.
-	full := bare.controlled(without, f.owns)
+	full := append(bare.controlled(without, f.owns), f.loose(bare)...)
 	marks = slices.DeleteFunc(marks, func(m mark) bool { return !m.in(full) })
 	left, wrong, answered, err := f.takesOut(s, e, marks, plainly, nil)
 	if err != nil || !answered {
@@ -152,10 +195,11 @@ func (f *found) takesOut(s *operator, e *edit, marks []mark, plainly manifest, c
 		f.doubt(removing + ": " + notSettled + " after the removal of " + e.name)
 		return nil, nil, false, nil
 	}
-	now, status := r.controlled(s.owner, f.owns), r.shown(s.owner).Object["status"]
+	owned, status := r.controlled(s.owner, f.owns), r.shown(s.owner).Object["status"]
+	now := append(slices.Clone(owned), f.loose(r)...)
 	reports := r.complains() || !sameStatus(status, plainly.Object["status"]) || e.needed && !sameStatus(status, f.base.status())
 	explains := !sameConditions(status, plainly.Object["status"])
-	e.has, answered = f.active(s, now), r.deeds() != "" || len(marks) > 0
+	e.has, answered = f.active(s, owned), r.deeds() != "" || len(marks) > 0
 	for _, m := range marks {
 		if m.in(now) {
 			left = append(left, m)
@@ -177,7 +221,7 @@ func (k *kept) String() string {
 
 // turned returns what an edit makes of its field: "removed" or the new value.
 func (e *edit) turned() string {
-	if e.to == nil {
+	if e.removes() {
 		return "removed"
 	}
 	return fmt.Sprint(brief(e.is))
@@ -185,7 +229,7 @@ func (e *edit) turned() string {
 
 // source returns what an edit takes from the owner: "spec.debug" or "spec.debug: true".
 func (e *edit) source() string {
-	if e.to == nil {
+	if e.removes() {
 		return e.name
 	}
 	return fmt.Sprintf("%s: %v", e.name, brief(e.was))
@@ -383,14 +427,17 @@ func (r *quiet) keepsAsIs(m manifest) bool {
 	return err != nil
 }
 
-// stillOn reports whether the dependent still exists, has the value, and is controlled by owner.
+// stillOn reports whether the dependent still exists, has the value, and is controlled by owner if it had a controller.
 func (m *mark) stillOn(user host.Client, owner any) bool {
 	o, err := user.Get(context.Background(), m.of.GroupVersionKind(), m.of.GetNamespace(), m.of.GetName())
 	if err != nil {
 		return false
 	}
 	ref := metav1.GetControllerOf(o.(metav1.Object))
-	return ref != nil && ref.UID == owner.(metav1.Object).GetUID() && m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object)
+	if len(m.of.GetOwnerReferences()) > 0 && (ref == nil || ref.UID != owner.(metav1.Object).GetUID()) {
+		return false
+	}
+	return m.on(shown(o.(runtime.Object), m.of.GroupVersionKind()).Object)
 }
 
 // caughtUp returns a check that no dependent is still as it was before the edit.

@@ -124,7 +124,7 @@ func (f *found) keepsHistory(s *operator, w *wants, e *edit) bool {
 // keepers returns the edits and the removals in f.history.
 func (f *found) keepers() (edits, removals []*edit) {
 	for _, e := range f.history {
-		if e.to == nil {
+		if e.removes() {
 			removals = append(removals, e)
 		} else {
 			edits = append(edits, e)

@@ -318,14 +318,10 @@ func (f *found) taken(s *operator, surplus []manifest) []place {
 	}
 	name.objects = append(name.objects, f.both(s)...)
 	name.user = append(verbs("wait"), name.user...) // a program starts slowly, and has to meet the taken names
-	if err := f.copies(s); len(name.user) == 1 && tried {
-		// only objects with the names in f.misses are there
-	} else if len(name.user) == 1 && len(f.once) > 0 {
+	if taken := len(name.user) > 1 || tried; !taken && len(f.once) > 0 {
 		name.why = "it creates its dependents once: it may give up if their names are taken"
-	} else if len(name.user) == 1 {
+	} else if !taken {
 		name.why = f.known("it gives its dependents no names: none can be taken", naming)
-	} else if err != nil {
-		name.why = err.Error()
 	}
 	if len(relabelled.user) == 0 {
 		relabelled.why, let.why = "its dependents have no labels", "its dependents have no labels"
@@ -380,13 +376,3 @@ func (f *found) firsts() []manifest {
 }
 
 func (f *found) gives(d manifest) bool { return slices.Contains(f.fixed, d.GetKind()) }
-
-// copies returns an error if the server refuses a copy of a dependent. It tries each copy in a separate world.
-func (f *found) copies(s *operator) error {
-	for _, d := range f.each() {
-		if err := s.makes(d.copied(d.GetName())); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -283,7 +283,7 @@ func TestEveryFieldIsEdited(t *testing.T) {
 		"follows     spec.replicas: 2 -> 3, with 3 dependents in place of 2",
 		"follows     spec.enabled: true -> false\n  follows     spec.hosts[0]: a -> ax", "follows     spec.size: 1Gi -> 2Gi",
 		"follows     spec.hosts[1]: b -> bx", "follows     spec.ports[0].name: web -> webx",
-		"follows     spec.ports[0].port: 80 -> 81", "follows     the removal of spec.enabled, spec.hosts, spec.ports, spec.replicas, spec.sealed, spec.size",
+		"follows     spec.ports[0].port: 80 -> 81", "follows     the removal of spec.hosts[1], spec.enabled, spec.hosts, spec.ports, spec.replicas, spec.sealed, spec.size",
 	} {
 		shows(t, plan, "  "+line+"\n")
 	}
