@@ -16,6 +16,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -335,6 +336,23 @@ func TestCheckMakesUpWhatWasAskedFor(t *testing.T) {
 	c := newChecked(t, op)
 	write(t, "config/samples/web.yaml", strings.Replace(set, "image: i}", "image: i, envFrom: [{secretRef: {name: license}}]}", 1))
 	c.run("-n", "1", "--case", "one-owner").wants(t, 0, "Secret default/license is made up: ")
+}
+
+// If an operator does nothing without a StorageClass or a Node, it gets those that almost every cluster has.
+func TestCheckMakesUpWhatClustersHave(t *testing.T) {
+	op := current(t, "replicaset")
+	right := op.New
+	op.New = func(env *host.Env) host.Reconciler {
+		return host.SyncFunc(func(ctx context.Context, key string) error {
+			for _, kind := range []schema.GroupVersionKind{storagev1.SchemeGroupVersion.WithKind("StorageClass"), corev1.SchemeGroupVersion.WithKind("Node")} {
+				if all, err := env.Client.List(ctx, kind, "", metav1.ListOptions{}); err != nil || len(all) == 0 {
+					return errors.New("no " + kind.Kind)
+				}
+			}
+			return right(env).Sync(ctx, key)
+		})
+	}
+	newChecked(t, op).run("-n", "1", "--case", "one-owner").wants(t, 0, "StorageClass standard is made up: ", "Node node is made up: ")
 }
 
 // If an operator does nothing for a sample, another sample that it names is added, and what that one names.

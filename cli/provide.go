@@ -227,7 +227,7 @@ func (op *operator) missing(err error, sample *check.File) (best *unstructured.U
 		}
 	}
 	if best == nil {
-		if best = op.unnamed(said, sample); best != nil {
+		if best = cmp.Or(op.unnamed(said, sample), ofCluster(err, sample)); best != nil {
 			from = madeUp
 		}
 	}

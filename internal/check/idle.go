@@ -26,6 +26,7 @@ type Idle struct {
 	Printed []string  // the last lines that a program has printed; empty for a reconciler
 	Status  []string  // what the status of the owner says about missing progress
 	Absent  []sim.Ref // the objects that the controller has asked for and that do not exist
+	Without []string  // the kinds that a program has listed or watches, and of which no object exists
 	Made    int       // number of objects that the program has created for its sample
 	Left    int       // number of those that exist when the world has settled
 	Ends    bool      // the program ends with its sample, and is not started again; it does not end without the sample
@@ -149,8 +150,8 @@ func (r *quiet) didNothing() *Idle {
 	for _, what := range r.s.Sample.pruned {
 		i.Text += "; " + what.Error()
 	}
-	if kinds := r.without(); len(kinds) > 0 {
-		i.Text += "; it found no " + strings.Join(kinds, ", ")
+	if i.Without = r.without(); len(i.Without) > 0 {
+		i.Text += "; it found no " + strings.Join(i.Without, ", ")
 	}
 	if after := r.later(); after > 0 {
 		i.Text += fmt.Sprintf("; its log contains a later time: --for %s makes the world last until then",
