@@ -258,17 +258,23 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	}
 	kind := p.Controller.For.Kind
 	verdict := kind + ": no law is violated in what was tried"
+	var buts []string
 	if left > explored {
-		verdict = fmt.Sprintf("%s: no law is violated, but there was no time for %d cases", kind, left)
+		verdict = kind + ": no law is violated"
+		buts = append(buts, fmt.Sprintf("there was no time for %d cases", left))
 	}
 	if n[Accepted] > 0 {
 		verdict += ", except for what is accepted"
 	}
 	if !p.HasDependents() {
-		verdict += ", but the sample got no dependents"
+		but := "the sample got no dependents"
 		if len(p.found.unowned()) > 0 {
-			verdict += " with an owner reference"
+			but += " with an owner reference"
 		}
+		buts = append(buts, but)
+	}
+	if len(buts) > 0 {
+		verdict += ", but " + strings.Join(buts, ", and ")
 	}
 	switch {
 	case len(violated) > 0:

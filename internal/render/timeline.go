@@ -147,6 +147,7 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 		l.Verb, l.Detail = "waits", r.Message
 	case sim.Mutation:
 		l.Verb, l.Detail = "mutates", r.Message
+	case sim.Fighting: // never-fight says what repeats
 	default:
 		l.Detail = r.Message
 	}

@@ -105,7 +105,7 @@ func TestEditsAreValid(t *testing.T) {
 // The verdict does not say that nothing was created if what was created has no owner reference.
 func TestVerdictWithoutOwnerReferences(t *testing.T) {
 	plan := prepared(t, subjectOf(t, reconciler("plots", gardens, keepsPlot(true), plots)))
-	want := "but the sample got no dependents with an owner reference"
+	want := "the sample got no dependents with an owner reference"
 	tried := []check.Tried{{Name: "one-owner", X: finds(t, plan, "one-owner", "")}}
 	if said := plan.Summary(tried, plan.Verdicts(tried)); !strings.Contains(said, want) {
 		t.Error(said)

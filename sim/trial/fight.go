@@ -1,7 +1,9 @@
 package trial
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -179,7 +181,7 @@ func (t *Trial) fought() bool {
 			t.World.Do("wait", func() { t.World.Clock.Advance(time.Second) })
 			return false
 		}
-		r.Cause, r.Reason = cycle[0], fight.CycleReason(cycle)
+		r.Cause, r.Reason, r.Message = cycle[0], fight.CycleReason(cycle), t.recurs(cycle)
 	case w.own.hit != nil:
 		r.Cause, r.Reason, r.Message = w.own.hit[0], fight.CycleReason(w.own.hit[1:]), t.triggersItself(w.own.hit)
 		w.own.reset()
@@ -195,6 +197,41 @@ func (t *Trial) fought() bool {
 	}
 	t.World.Do("fight", func() { t.World.Record(r) })
 	return true
+}
+
+// recurs describes a cycle: who writes what, and after how many writes the state recurs.
+func (t *Trial) recurs(cycle []int) string {
+	var actors, objects []string
+	h := &t.World.History
+	for _, i := range cycle {
+		r := h.At(i)
+		if r == nil {
+			continue
+		}
+		if who := render.CastOf(h).Actor(r); !slices.Contains(actors, who) {
+			actors = append(actors, who)
+		}
+		if what := r.Object.String(); !slices.Contains(objects, what) {
+			objects = append(objects, what)
+		}
+	}
+	how := " write "
+	if len(actors) == 1 {
+		how = " writes "
+	}
+	return fmt.Sprintf("%s%s%s again and again: the state recurs after %d writes", enumerate(actors), how, enumerate(objects), len(cycle))
+}
+
+// enumerate formats names as a list: "a", "a and b", "a, b and c", or "a, b and 2 more".
+func enumerate(names []string) string {
+	switch n := len(names); {
+	case n < 2:
+		return strings.Join(names, "")
+	case n > 3:
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:2], ", "), n-2)
+	default:
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
 }
 
 // blindIn reports whether events are withheld from a process in the cycle. With these events, the process might end the
