@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/threelaws/threelaws/controllers"
 	"github.com/threelaws/threelaws/fakeapi"
@@ -735,6 +737,53 @@ func (p *complaining) Asked() []*host.Call {
 }
 
 func (p *complaining) Answer(*host.Call) {}
+
+// narrow is a program that only watches ReplicaSets in the namespace shop. It writes to the one that it is shown.
+type narrow struct {
+	idle
+	server *fakeapi.Server
+	next   []*host.Call
+}
+
+func (p *narrow) call(req *fakeapi.Request, watches bool) {
+	req.Kind, req.Namespace = p.server.KindNamed("replicaset"), "shop"
+	p.next = append(p.next, host.NewCall(req, watches, 1, func() bool { return false }))
+}
+
+func (p *narrow) Start() {
+	p.next = nil
+	p.call(&fakeapi.Request{Verb: fakeapi.List}, true)
+}
+
+func (p *narrow) Asked() []*host.Call {
+	asked := p.next
+	p.next = nil
+	return asked
+}
+
+func (p *narrow) Answer(*host.Call) {}
+
+func (p *narrow) Send(_ *host.Stream, e watch.Event) {
+	if e.Type == watch.Added {
+		p.call(&fakeapi.Request{Verb: fakeapi.Patch, Name: "web", PatchType: types.MergePatchType, Patch: []byte(`{"metadata":{"labels":{"seen":"yes"}}}`)}, false)
+	}
+}
+
+// A sample without a namespace is moved to the only namespace in which the operator watches its kind.
+func TestCheckMovesTheSample(t *testing.T) {
+	for namespace, want := range map[string]string{"": "the sample is moved to the namespace shop: ", "garden": "it watches the kind ReplicaSet only in the namespace shop"} {
+		c := newChecked(t, host.Hosting(host.Controller{Name: "operator", For: appsv1.SchemeGroupVersion.WithKind("ReplicaSet")},
+			func(c *host.Cluster, _ string) host.Program {
+				return &narrow{idle: idle{lines: func(int) []string { return nil }}, server: c.Server()}
+			}))
+		write(t, "config/samples/web.yaml", strings.Replace(set, "{name: web}", "{name: web, namespace: "+cmp.Or(namespace, "default")+"}", 1)+
+			"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: garden}\n")
+		got := c.run("-n", "1")
+		if all := got.out + got.err; !strings.Contains(all, want) || strings.Contains(all, "did nothing") == (namespace == "") {
+			t.Errorf("%s:\n%s", namespace, all)
+		}
+	}
+}
 
 // An operator may say only in the status of the sample that it does not find an object.
 func TestCheckReadsStatus(t *testing.T) {

@@ -28,6 +28,9 @@ func (op *operator) provide(err error, sample *check.File) (notes []string) {
 		return []string{fmt.Sprintf("%s%s %s is left out again: %s", op.forSample(sample), o.GetKind(),
 			path.Join(o.GetNamespace(), o.GetName()), strings.TrimPrefix(err.Error(), sample.Name+": "))}
 	}
+	if to := op.move(err, sample); to != "" {
+		return []string{fmt.Sprintf("%sthe sample is moved to the namespace %s: the operator watches its kind only there", op.forSample(sample), to)}
+	}
 	added, crds := op.addOwn(err), op.lackedCRDs(saidBy(err))
 	op.installCRDs(crds)
 	made := op.madeCRDs(saidBy(err))
@@ -100,6 +103,22 @@ func (op *operator) takeBack(err error, sample *check.File) *unstructured.Unstru
 	op.refused = append(op.refused, o)
 	sample.Objects = slices.Delete(slices.Clone(sample.Objects), i, i+1)
 	return o
+}
+
+// move moves a sample, with the objects in its namespace, to the only namespace in which the operator watches its kind
+// according to err. It returns this namespace. A sample in another namespace than "default" stays there.
+func (op *operator) move(err error, sample *check.File) (to string) {
+	idle := (*check.Idle)(nil)
+	if !errors.As(err, &idle) || idle.Only == "" || !op.namespaced(sample.Objects[0].Unstructured) ||
+		cmp.Or(sample.Objects[0].GetNamespace(), "default") != "default" {
+		return ""
+	}
+	for _, o := range sample.Objects {
+		if op.namespaced(o.Unstructured) && cmp.Or(o.GetNamespace(), "default") == "default" {
+			o.SetNamespace(idle.Only)
+		}
+	}
+	return idle.Only
 }
 
 // addOwn installs the operator's own workload, its Pods, or the Service of the API server, if err says that one was not

@@ -27,6 +27,7 @@ type Idle struct {
 	Status  []string  // what the status of the owner says about missing progress
 	Absent  []sim.Ref // the objects that the controller has asked for and that do not exist
 	Without []string  // the kinds that a program has listed or watches, and of which no object exists
+	Only    string    // the only namespace in which the program watches the owner's kind, if that is not the owner's; or ""
 	Made    int       // number of objects that the program has created for its sample
 	Left    int       // number of those that exist when the world has settled
 	Ends    bool      // the program ends with its sample, and is not started again; it does not end without the sample
@@ -153,6 +154,7 @@ func (r *quiet) didNothing() *Idle {
 	if i.Without = r.without(); len(i.Without) > 0 {
 		i.Text += "; it found no " + strings.Join(i.Without, ", ")
 	}
+	i.Only = r.elsewhere()
 	if after := r.later(); after > 0 {
 		i.Text += fmt.Sprintf("; its log contains a later time: --for %s makes the world last until then",
 			after.Truncate(time.Minute)+time.Minute)

@@ -270,11 +270,28 @@ func (r *quiet) requested() string {
 		watches = "; it does not watch " + r.s.owner.GetKind() // a flag may have switched off this controller
 	} else if !r.sees() {
 		watches = "; it was not shown the " + r.s.owner.GetKind() + ": it may watch other namespaces than that of the sample"
+		if only := r.elsewhere(); only != "" {
+			watches = fmt.Sprintf("; it watches the kind %s only in the namespace %s", r.s.owner.GetKind(), only)
+		}
 	}
 	if last != "" {
 		return fmt.Sprintf("%d requests, the last of which was refused%s%s", n, last, watches)
 	}
 	return fmt.Sprintf("%d requests, none of which was refused%s", n, watches)
+}
+
+// elsewhere returns the only namespace in which the program watches the kind of its sample. It returns "" if the sample is
+// there, or if there are several.
+func (r *quiet) elsewhere() string {
+	p := r.Cluster.Process(r.process)
+	if p == nil {
+		return ""
+	}
+	all := p.WatchedIn(r.Server.Kind(r.s.owner.GroupVersionKind()))
+	if len(all) != 1 || all[0] == r.s.owner.GetNamespace() {
+		return ""
+	}
+	return all[0]
 }
 
 // sees reports whether the program was shown its sample, has written to it, or has read it or a list that may contain it.

@@ -102,6 +102,11 @@ func (f *finder) narrow(ctx context.Context, pkgs []string) []string {
 			}
 		}
 	}
+	for _, pkg := range named { // the packages below it are tools
+		if !slices.ContainsFunc(named, func(other string) bool { return other != pkg && !strings.HasPrefix(other, pkg+"/") }) {
+			return []string{pkg}
+		}
+	}
 	if plain := slices.DeleteFunc(slices.Clone(named), func(pkg string) bool { return !slices.Contains(usual, programName(pkg)) }); len(plain) == 1 {
 		return plain
 	}

@@ -169,14 +169,19 @@ func TestOtherMainPackages(t *testing.T) {
 	wantNote(t, r, "other main packages may be an operator's: ./cmd/nfd-master: name one, as in threelaws check ./cmd/nfd-master")
 }
 
+// The packages below a main package are its tools.
+func TestMainPackageWithTools(t *testing.T) {
+	wantNote(t, found(t, mains("cmd/install-crds", "cmd", "cmd/report"), install.Options{}), "main package ./cmd, from cmd")
+}
+
 func TestMainPackageIsMistaken(t *testing.T) {
 	for _, c := range []struct {
 		name, archive string
 		opts          install.Options
 		want          string
 	}{
-		{"several", mains("cmd/a", "cmd/b", "cmd"), install.Options{},
-			"several main packages: ./cmd/a, ./cmd/b, ./cmd: name the operator's, as in threelaws check ./cmd/a"},
+		{"several", mains("cmd/a", "cmd/b"), install.Options{},
+			"several main packages: ./cmd/a, ./cmd/b: name the operator's, as in threelaws check ./cmd/a"},
 		{"none", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n", install.Options{},
 			"the module has no main package: run threelaws check in the operator's module, or name its main package"},
 		{"named, and no main package", "-- go.mod --\nmodule example.com/x\n-- x.go --\npackage x\n",

@@ -2,6 +2,7 @@ package host
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/threelaws/threelaws/fakeapi"
 	"github.com/threelaws/threelaws/sim"
@@ -17,6 +18,21 @@ func (p *Process) Watches() []*fakeapi.Kind {
 		out = append(out, i.kind)
 	}
 	return out
+}
+
+// WatchedIn lists the namespaces in which a whole program watches a kind: "" for all namespaces. For a reconciler it
+// returns nil.
+func (p *Process) WatchedIn(k *fakeapi.Kind) (namespaces []string) {
+	g, is := p.engine.(*hosted)
+	if !is {
+		return nil
+	}
+	for _, s := range g.streams {
+		if namespace, _, _ := strings.Cut(s.scope, " "); s.Kind == k && !slices.Contains(namespaces, namespace) {
+			namespaces = append(namespaces, namespace)
+		}
+	}
+	return namespaces
 }
 
 // Waiting lists the keys for which the reconciler waits for expectations; nil if the process is down.
