@@ -92,6 +92,7 @@ type finder struct {
 	Repository
 	opts    Options
 	files   []string // the repository's YAML and JSON files, relative to Dir, sorted by depth
+	pages   []string // its Markdown files, like files
 	sources []string // its Go files without tests
 	recipes []*recipe
 	texts   map[string][]document // the documents of each file that was read

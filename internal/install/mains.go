@@ -25,6 +25,12 @@ func (f *finder) searchMain(ctx context.Context, layout string) error {
 		f.names.image = images[0]
 		if images[0].file != "Dockerfile" {
 			f.names.image = f.likeliest(ctx, images)
+			// The operator's image may not show what it runs.
+			if best := f.narrow(ctx, f.commands()); len(best) == 1 && f.likely(best[0]) && !f.likely(f.operatorOf(f.names.image)) {
+				f.names.image = nil
+				f.take(best[0], "its name")
+				return nil
+			}
 		}
 		f.take(f.operatorOf(f.names.image), f.names.image.file)
 		return nil

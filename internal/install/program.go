@@ -330,10 +330,12 @@ func goListError(stderr string, err error) string {
 		line = strings.TrimSpace(strings.TrimPrefix(line, "go: "))
 		switch response, is := strings.CutPrefix(line, "server response:"); {
 		case is && said != "":
-			return said + ":" + response
+			return strings.TrimRight(said, ":;") + ":" + response
 		case line != "" && !strings.HasPrefix(line, "downloading ") && said == "":
-			said = "go list: " + strings.TrimRight(line, ":;")
+			said = "go list: " + line
+		case strings.HasSuffix(said, ":") && line != "":
+			said += " " + line
 		}
 	}
-	return cmp.Or(said, fmt.Sprintf("go list: %v", err))
+	return cmp.Or(strings.TrimRight(said, ":;"), fmt.Sprintf("go list: %v", err))
 }

@@ -169,6 +169,12 @@ func TestOtherMainPackages(t *testing.T) {
 	wantNote(t, r, "other main packages may be an operator's: ./cmd/nfd-master: name one, as in threelaws check ./cmd/nfd-master")
 }
 
+// An image that is not at the top of the repository may run another program than the operator.
+func TestMainPackageOfAnImageBesideOperator(t *testing.T) {
+	wantNote(t, found(t, mains("cmd/operator", "cmd/report")+"-- build/Dockerfile.operator --\nFROM x\nRUN make operator\nENTRYPOINT [\"/run\"]\n"+
+		"-- build/Dockerfile.report --\nFROM x\nENTRYPOINT [\"/report\"]\n", install.Options{}), "main package ./cmd/operator, from its name")
+}
+
 // The packages below a main package are its tools.
 func TestMainPackageWithTools(t *testing.T) {
 	wantNote(t, found(t, mains("cmd/install-crds", "cmd", "cmd/report"), install.Options{}), "main package ./cmd, from cmd")
@@ -200,6 +206,8 @@ func TestMainPackageIsMistaken(t *testing.T) {
 		{"an embedded file is missing", "-- go.mod --\nmodule example.com/x\n-- main.go --\npackage main\n\n" +
 			"import _ \"embed\"\n\n//go:embed chart.tgz\nvar chart []byte\n\nfunc main() {}\n", install.Options{},
 			"main.go:5:12: pattern chart.tgz: no matching files found: if it is generated, generate it first"},
+		{"a sum is missing", "-- go.mod --\nmodule example.com/x\n\ngo 1.16\n\nrequire github.com/google/uuid v1.1.2\n-- main.go --\n" +
+			"package main\n\nimport _ \"github.com/google/uuid\"\n\nfunc main() {}\n", install.Options{}, "to add it: go "},
 		{"a nested module is missing", `
 -- go.mod --
 module example.com/x

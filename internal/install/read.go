@@ -57,6 +57,10 @@ func (f *finder) findFiles(context.Context) error {
 			f.sources = append(f.sources, name)
 			return nil
 		}
+		if isPage(name) {
+			f.pages = append(f.pages, f.rel(name))
+			return nil
+		}
 		if !isManifest(name) && d.Name() != "Kustomization" || !d.Type().IsRegular() {
 			return nil
 		}
@@ -67,9 +71,11 @@ func (f *finder) findFiles(context.Context) error {
 		f.files = append(f.files, f.rel(name))
 		return nil
 	})
-	slices.SortStableFunc(f.files, func(a, b string) int {
-		return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
-	})
+	for _, files := range [][]string{f.files, f.pages} {
+		slices.SortStableFunc(files, func(a, b string) int {
+			return cmp.Or(strings.Count(a, "/")-strings.Count(b, "/"), strings.Compare(a, b))
+		})
+	}
 	return err
 }
 
@@ -109,6 +115,9 @@ func (f *finder) split(name string) ([]document, error) {
 	text, err := os.ReadFile(f.abs(name))
 	if err != nil {
 		return nil, err
+	}
+	if isPage(name) {
+		text, _ = manifestsIn(text)
 	}
 	return splitText(name, text), nil
 }

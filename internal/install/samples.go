@@ -40,13 +40,13 @@ func (f *finder) findSamples(context.Context) error {
 	return nil
 }
 
-// sampleFiles returns the files that may contain samples.
-func (f *finder) sampleFiles() []string {
-	return slices.DeleteFunc(slices.Clone(f.files), func(file string) bool { return likelihood(file) == unfit })
+// sampleFiles returns those of the files that may contain samples.
+func sampleFiles(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(file string) bool { return likelihood(file) == unfit })
 }
 
 func (f *finder) named(kind, name, near string) []Object {
-	found := slices.DeleteFunc(f.search(f.sampleFiles(), func(d document) bool {
+	found := slices.DeleteFunc(f.search(sampleFiles(f.files), func(d document) bool {
 		is := strings.ToLower(d.kind)
 		return is == kind || is+"s" == kind
 	}), func(o Object) bool { return o.GetName() != name })
@@ -63,9 +63,28 @@ func (f *finder) named(kind, name, near string) []Object {
 	return found
 }
 
+// searchSamples looks for samples in manifests. If there are none, it looks in the code blocks of Markdown pages.
 func (f *finder) searchSamples() {
-	files := f.sampleFiles()
-	var without []string
+	files := sampleFiles(f.files)
+	without := f.samplesIn(files)
+	if len(f.Samples) == 0 {
+		without = f.samplesIn(sampleFiles(f.pages))
+	}
+	reconciled := f.reconciled()
+	slices.SortStableFunc(f.Samples, func(a, b Sample) int {
+		return reconciled[b.GetKind()] - reconciled[a.GetKind()]
+	})
+	for _, s := range f.Samples {
+		f.note("sample of %s.%s: %s", s.GetKind(), s.GroupVersionKind().Group, s.place())
+	}
+	if len(without) > 0 {
+		f.unserved(files)
+		f.note("no sample of %s", strings.Join(without, ", "))
+	}
+}
+
+// samplesIn adds the best sample of each kind in the files. It returns the kinds that have none.
+func (f *finder) samplesIn(files []string) (without []string) {
 	for _, crd := range f.CRDs {
 		if f.foreign[crd.GetName()] {
 			continue // another module's operator reconciles it
@@ -96,17 +115,7 @@ func (f *finder) searchSamples() {
 		}
 		f.Samples = append(f.Samples, best)
 	}
-	reconciled := f.reconciled()
-	slices.SortStableFunc(f.Samples, func(a, b Sample) int {
-		return reconciled[b.GetKind()] - reconciled[a.GetKind()]
-	})
-	for _, s := range f.Samples {
-		f.note("sample of %s.%s: %s", s.GetKind(), s.GroupVersionKind().Group, s.place())
-	}
-	if len(without) > 0 {
-		f.unserved(files)
-		f.note("no sample of %s", strings.Join(without, ", "))
-	}
+	return without
 }
 
 var reconciles = regexp.MustCompile(`\bFor\(\s*&(?:\w+\.)?(\w+)\{`)
@@ -199,11 +208,11 @@ func (f *finder) givenSamples() error {
 // mostSamples is the maximal number of samples of a kind. Only the first one is tried, unless a server refuses it.
 const mostSamples = 8
 
-// sample returns a sample. The other objects of its file, and the built-in objects of its kustomization, exist beside it.
+// sample returns a sample. The other objects of its file, or of its code block in a page, and the built-in objects of its kustomization, exist beside it.
 // Several samples of a kustomization may each bring the same object, such as a Secret.
 func (f *finder) sample(o Object, file []Object) Sample {
 	files, _ := f.kustomized(o.File)
-	beside, own := []Object(nil), others(file, o)
+	beside, own := []Object(nil), slices.DeleteFunc(others(file, o), func(other Object) bool { return f.block(other) != f.block(o) })
 	for _, other := range f.search(files, document.any) {
 		if !isCRD(other) && !f.custom(other) && !slices.ContainsFunc(slices.Concat(beside, own), other.same) {
 			beside = append(beside, other)
@@ -215,6 +224,20 @@ func (f *finder) sample(o Object, file []Object) Sample {
 		f.fixSecret(other)
 	}
 	return Sample{Object: o, Beside: beside}
+}
+
+// block returns the number of the code block of a page in which an object is. For other files it returns 0.
+func (f *finder) block(o Object) int {
+	if !isPage(o.File) {
+		return 0
+	}
+	page, err := os.ReadFile(f.abs(o.File))
+	if err != nil {
+		return 0
+	}
+	_, blocks := manifestsIn(page)
+	i, _ := slices.BinarySearch(blocks, o.Line)
+	return i
 }
 
 // fixSecret encodes the values of a Secret that are no base64, such as <token>. Then a server accepts the Secret.
@@ -314,37 +337,6 @@ func schemaOf(crd, of Object) map[string]any {
 
 // named reports whether a server would accept the name of an object. Samples with placeholders have names such as NAME.
 func named(o Object) bool { return len(validation.IsDNS1123Subdomain(o.GetName())) == 0 }
-
-// fits reports whether a value has all required fields of a schema that have no default, and only fields of the schema.
-// It does not check metadata and the types of values.
-func fits(schema map[string]any, value any) bool {
-	switch v := value.(type) {
-	case []any:
-		items, _ := schema["items"].(map[string]any)
-		return items == nil || !slices.ContainsFunc(v, func(item any) bool { return !fits(items, item) })
-	case map[string]any:
-		fields, _ := schema["properties"].(map[string]any)
-		required, _ := schema["required"].([]any)
-		for _, name := range required {
-			name, _ := name.(string)
-			field, _ := fields[name].(map[string]any)
-			if _, has := v[name]; !has && field["default"] == nil {
-				return false
-			}
-		}
-		for name, is := range v {
-			if field, known := fields[name].(map[string]any); known {
-				if name != "metadata" && !fits(field, is) {
-					return false
-				}
-			} else if fields != nil && schema["x-kubernetes-preserve-unknown-fields"] != true && name != "metadata" &&
-				name != "apiVersion" && name != "kind" {
-				return false
-			}
-		}
-	}
-	return true
-}
 
 // unfit is the rank of files that are not searched for samples.
 const unfit = 5
