@@ -223,10 +223,7 @@ func (r *Run) endOf() end {
 				if kind.fields[path] == nil {
 					kind.fields[path] = map[string][]string{}
 				}
-				if _, err := time.Parse(time.RFC3339, value); err == nil {
-					value = "(time)"
-				}
-				if value = strange.Replace(value); isPEM(value) || k.GVK.Kind == "Secret" && strings.HasPrefix(path, "data.") {
+				if value = strange.Replace(sim.Timeless(value)); isPEM(value) || k.GVK.Kind == "Secret" && strings.HasPrefix(path, "data.") {
 					value = "(secret)" // keys and passwords are random
 				}
 				kind.fields[path][value] = append(kind.fields[path][value], ref.String())

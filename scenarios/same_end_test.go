@@ -197,6 +197,8 @@ func TestSameEnd(t *testing.T) {
 			"the status is left out, since a quiet run ends while failed retries after an error"},
 		{"looks wrong: a resourceVersion", noting("left", versioned), noting("right", versioned), "",
 			"left out, since quiet runs differ there: ConfigMap data.is"},
+		{"looks wrong: a time in a text", noting("left", issued("made at 2017-03-01 00:00:0", ".5 +0000 UTC")),
+			noting("right", issued("made at 2017-03-01 00:00:0", ".5 +0000 UTC")), "", ""},
 		{"looks wrong: a time", noting("left", issued("2017-03-01T00:00:0", "Z")), noting("right", issued("2017-03-01T00:00:0", "Z")), "", ""},
 		{"looks wrong: a certificate", noting("left", issued("-----BEGIN CERTIFICATE-----\n", "")),
 			noting("right", issued("-----BEGIN CERTIFICATE-----\n", "")), "", ""},

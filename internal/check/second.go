@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -308,7 +307,7 @@ func eachChosen(v any, path string, do func(path, text string)) {
 			eachChosen(x, fmt.Sprintf("%s[%d]", path, i), do)
 		}
 	case string:
-		if _, err := time.Parse(time.RFC3339, v); err != nil && digits.MatchString(v) {
+		if sim.Timeless(v) == v && digits.MatchString(v) {
 			do(path, v)
 		}
 	case int64, float64:

@@ -6,10 +6,11 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/threelaws/threelaws/sim"
 )
 
 // mark is a value that a dependent has because of a field of its owner, or a dependent that exists because of it.
@@ -279,9 +280,7 @@ func timeless(v any) any {
 		}
 		return kept
 	case string:
-		if _, err := time.Parse(time.RFC3339Nano, v); err == nil {
-			return ""
-		}
+		return sim.Timeless(v)
 	}
 	return v
 }

@@ -268,6 +268,9 @@ func (p *Plan) Summary(cases []Tried, verdicts []Verdict) string {
 	}
 	if !p.HasDependents() {
 		but := "the sample got no dependents"
+		if slices.ContainsFunc(p.found.creates, func(c creation) bool { return c.how == controls }) {
+			but = "the sample has no dependents at the end"
+		}
 		if len(p.found.unowned()) > 0 {
 			but += " with an owner reference"
 		}

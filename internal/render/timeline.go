@@ -135,6 +135,9 @@ func lineOf(r *sim.Record, verbose bool) (Line, bool) {
 		show = verbose || !c.Noise && !recorded(r)
 	case sim.Refusal:
 		l.Refused = true
+		if r.Subresource == eviction {
+			l.Verb = "evict"
+		}
 		l.Detail = RefusalOf(r)
 		show = true
 	case sim.FaultHit:
